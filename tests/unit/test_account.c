@@ -13,26 +13,23 @@ static int read_kind(enum account_kind kind)
 	return account__read(&account, kind, dir, why);
 }
 
-static void test_faults_are_pgfault_not_pgmajfault(void **state)
+UNIT_TEST(test_faults_are_pgfault_not_pgmajfault)
 {
-	(void)state;
 	unit_write(dir, "proc/vmstat", "pgmajfault 7\npgfault 12345\nthp_fault_alloc 1\n");
 	assert_int_equal(read_kind(ACCOUNT_FAULTS), 0);
 	assert_int_equal(account.events, 12345);
 	assert_string_equal(account__source(ACCOUNT_FAULTS), "/proc/vmstat");
 }
 
-static void test_vmstat_without_pgfault_says_so(void **state)
+UNIT_TEST(test_vmstat_without_pgfault_says_so)
 {
-	(void)state;
 	unit_write(dir, "proc/vmstat", "nr_free_pages 7\n");
 	assert_int_equal(read_kind(ACCOUNT_FAULTS), -ENODATA);
 	assert_string_equal(why, "it has no pgfault");
 }
 
-static void test_switches_are_ctxt(void **state)
+UNIT_TEST(test_switches_are_ctxt)
 {
-	(void)state;
 	unit_write(dir, "proc/stat", "cpu  1 2 3\nintr 77 0 0\nctxt 54321\nbtime 9\n");
 	assert_int_equal(read_kind(ACCOUNT_SWITCHES), 0);
 	assert_int_equal(account.events, 54321);
@@ -40,12 +37,11 @@ static void test_switches_are_ctxt(void **state)
 
 #define DOMAIN "domain0 3 0 0 0 0 0 0 0 0 0 0\n"
 
-static void test_waits_are_summed_over_cpus(void **state)
+UNIT_TEST(test_waits_are_summed_over_cpus)
 {
 	static const char *const versions[] = { "15", "16", "17" };
 	char text[512];
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		snprintf(text, sizeof(text),
 			 "version %s\ntimestamp 4294893713\n"
@@ -60,11 +56,10 @@ static void test_waits_are_summed_over_cpus(void **state)
 	}
 }
 
-static void test_a_cpu_that_goes_is_noticed(void **state)
+UNIT_TEST(test_a_cpu_that_goes_is_noticed)
 {
 	struct account before;
 
-	(void)state;
 	unit_write(dir, "proc/schedstat",
 		   "version 15\ncpu0 0 0 0 0 0 0 0 1 1\ncpu1 0 0 0 0 0 0 0 1 1\n");
 	assert_int_equal(read_kind(ACCOUNT_WAITS), 0);
@@ -76,9 +71,8 @@ static void test_a_cpu_that_goes_is_noticed(void **state)
 	assert_true(account.parts != before.parts);
 }
 
-static void test_schedstat_of_an_unknown_version_is_refused(void **state)
+UNIT_TEST(test_schedstat_of_an_unknown_version_is_refused)
 {
-	(void)state;
 	unit_write(dir, "proc/schedstat", "version 18\ncpu0 0 0 0 0 0 0 0 1 1\n");
 	assert_int_equal(read_kind(ACCOUNT_WAITS), -EPROTONOSUPPORT);
 	assert_string_equal(why, "version 18 of its format is unknown");
@@ -86,9 +80,8 @@ static void test_schedstat_of_an_unknown_version_is_refused(void **state)
 	assert_int_equal(read_kind(ACCOUNT_WAITS), -ENODATA);
 }
 
-static void test_no_schedstat_says_what_the_kernel_lacks(void **state)
+UNIT_TEST(test_no_schedstat_says_what_the_kernel_lacks)
 {
-	(void)state;
 	assert_int_equal(read_kind(ACCOUNT_WAITS), -ENOENT);
 	assert_string_equal(why, "this kernel has none (CONFIG_SCHEDSTATS)");
 }
@@ -107,9 +100,8 @@ static void add_disk(const char *name, const char *iostats, const char *stat)
 	unit_write(dir, path, stat);
 }
 
-static void test_requests_of_all_kinds_and_disks_are_summed(void **state)
+UNIT_TEST(test_requests_of_all_kinds_and_disks_are_summed)
 {
-	(void)state;
 	add_disk("sda", "1\n", STAT);
 	add_disk("sdb", "1\n", "1 0 0 2 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
 	unit_write(dir, "sys/block/zram0/stat", STAT);
@@ -120,20 +112,18 @@ static void test_requests_of_all_kinds_and_disks_are_summed(void **state)
 	assert_int_equal(account.step_ns, 8 * 1000000);
 }
 
-static void test_a_disk_without_account_spoils_the_sum(void **state)
+UNIT_TEST(test_a_disk_without_account_spoils_the_sum)
 {
-	(void)state;
 	add_disk("sda", "1\n", STAT);
 	add_disk("sdb", "0\n", STAT);
 	assert_int_equal(read_kind(ACCOUNT_REQUESTS), -ENODATA);
 	assert_string_equal(why, "sdb keeps no account (queue/iostats)");
 }
 
-static void test_a_disk_that_was_replaced_is_noticed(void **state)
+UNIT_TEST(test_a_disk_that_was_replaced_is_noticed)
 {
 	struct account before;
 
-	(void)state;
 	add_disk("sda", "1\n", STAT);
 	assert_int_equal(read_kind(ACCOUNT_REQUESTS), 0);
 	before = account;
@@ -147,11 +137,10 @@ static void test_a_disk_that_was_replaced_is_noticed(void **state)
 }
 
 /* It goes between the reading of the directory, and of its files. */
-static void test_a_disk_that_goes_meanwhile_is_left_out(void **state)
+UNIT_TEST(test_a_disk_that_goes_meanwhile_is_left_out)
 {
 	struct account before;
 
-	(void)state;
 	add_disk("sda", "1\n", STAT);
 	assert_int_equal(read_kind(ACCOUNT_REQUESTS), 0);
 	before = account;
@@ -163,9 +152,8 @@ static void test_a_disk_that_goes_meanwhile_is_left_out(void **state)
 	assert_int_equal(account.events, before.events);
 }
 
-static void test_disks_without_requests_are_no_account(void **state)
+UNIT_TEST(test_disks_without_requests_are_no_account)
 {
-	(void)state;
 	unit_write(dir, "sys/block/zram0/stat", STAT);
 	assert_int_equal(read_kind(ACCOUNT_REQUESTS), -ENODEV);
 	assert_string_equal(why, "no disk has requests of its own");
@@ -180,22 +168,20 @@ static struct run_checked sums(uint64_t ours_low, uint64_t ours_high, uint64_t k
 	};
 }
 
-static void test_ranges_that_touch_agree(void **state)
+UNIT_TEST(test_ranges_that_touch_agree)
 {
 	struct run_checked same = sums(100, 110, 110, 120, 0), all = sums(0, UINT64_MAX, 5, 5, 0);
 
-	(void)state;
 	assert_int_equal(account__off(&same), 0);
 	assert_false(account__disagrees(&same));
 	assert_int_equal(account__off(&all), 0);
 }
 
-static void test_too_few_and_too_many_both_disagree(void **state)
+UNIT_TEST(test_too_few_and_too_many_both_disagree)
 {
 	struct run_checked few = sums(900, 980, 1000, 1000, 19),
 			   many = sums(1020, 1100, 999, 1000, 19);
 
-	(void)state;
 	assert_int_equal(account__off(&few), -20);
 	assert_true(account__disagrees(&few));
 	assert_int_equal(account__off(&many), 20);
@@ -206,26 +192,4 @@ static void test_too_few_and_too_many_both_disagree(void **state)
 	assert_false(account__disagrees(&many));
 }
 
-#define IN_DIR(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, unit_remove_dir)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_DIR(test_faults_are_pgfault_not_pgmajfault),
-		IN_DIR(test_vmstat_without_pgfault_says_so),
-		IN_DIR(test_switches_are_ctxt),
-		IN_DIR(test_waits_are_summed_over_cpus),
-		IN_DIR(test_a_cpu_that_goes_is_noticed),
-		IN_DIR(test_schedstat_of_an_unknown_version_is_refused),
-		IN_DIR(test_no_schedstat_says_what_the_kernel_lacks),
-		IN_DIR(test_requests_of_all_kinds_and_disks_are_summed),
-		IN_DIR(test_a_disk_without_account_spoils_the_sum),
-		IN_DIR(test_a_disk_that_was_replaced_is_noticed),
-		IN_DIR(test_a_disk_that_goes_meanwhile_is_left_out),
-		IN_DIR(test_disks_without_requests_are_no_account),
-		cmocka_unit_test(test_ranges_that_touch_agree),
-		cmocka_unit_test(test_too_few_and_too_many_both_disagree),
-	};
-
-	return cmocka_run_group_tests_name("account", tests, NULL, NULL);
-}
+UNIT_MAIN(.setup = unit_make_dir, .teardown = unit_remove_dir)

@@ -12,12 +12,11 @@
  * 136 slow events of 16,165 against 186 of 273,286: more, and yet a twelfth of the share. It has
  * been read as worse.
  */
-static void shares_are_not_counts(void **state)
+UNIT_TEST(shares_are_not_counts)
 {
 	struct comparison_rules stated = defaults;
 	char *printed, *table, *summary;
 
-	(void)state;
 	write_mix("off", 16165, 136, 10);
 	write_mix("on", 273286, 186, 10);
 	assert_int_equal(compare(), 0);
@@ -44,9 +43,8 @@ static void shares_are_not_counts(void **state)
 	free(printed);
 }
 
-static void one_run_a_group(void **state)
+UNIT_TEST(one_run_a_group)
 {
-	(void)state;
 	write_mix("off", 100000, 1000, 40);
 	write_mix("on", 100000, 1200, 20);
 	assert_int_equal(compare(), 0);
@@ -78,12 +76,11 @@ static void write_steady(const char *name, uint64_t body_ns)
 }
 
 /* Nothing varies within the runs, so nearly all is what runs are assumed to differ by. */
-static void one_run_a_group_long_and_steady(void **state)
+UNIT_TEST(one_run_a_group_long_and_steady)
 {
 	const struct judged *mean;
 	double width;
 
-	(void)state;
 	write_steady("off", 1500);
 	write_steady("on", 1575);
 	assert_int_equal(compare(), 0);
@@ -98,7 +95,7 @@ static void one_run_a_group_long_and_steady(void **state)
 	assert_int_equal(comparison.verdicts[JUDGE_BETTER], 0);
 }
 
-static void many_events(void **state)
+UNIT_TEST(many_events)
 {
 	static const struct {
 		uint64_t events;
@@ -113,7 +110,7 @@ static void many_events(void **state)
 	};
 	char *printed;
 
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(table); i++) {
 		write_mix("off", table[i].events, 1000, 10);
 		write_mix("on", table[i].events, 1000, 10);
 		assert_int_equal(compare(), 0);
@@ -126,11 +123,10 @@ static void many_events(void **state)
 	}
 }
 
-static void too_few_intervals(void **state)
+UNIT_TEST(too_few_intervals)
 {
 	char *printed;
 
-	(void)state;
 	write_mix("off", 100000, 1000, 1);
 	write_mix("on", 100000, 5000, 9);
 	assert_int_equal(compare(), 0);
@@ -151,11 +147,10 @@ static void fill_idle(struct run_data *delta, unsigned int interval, const void 
 		sample_record(&delta->metrics[0], 1500, 2);
 }
 
-static void idle_against_busy(void **state)
+UNIT_TEST(idle_against_busy)
 {
 	char *printed;
 
-	(void)state;
 	recording_write(recording_begin("memlat", "kprobe", "handle_mm_fault"), dir, "off", 60,
 			fill_idle, NULL);
 	write_mix("on", 100000, 5000, 60);
@@ -183,9 +178,8 @@ static void write_group(const char *group, unsigned int runs, uint64_t events, u
 	}
 }
 
-static void replicates(void **state)
+UNIT_TEST(replicates)
 {
-	(void)state;
 	write_group("off", 3, 100000, 1000);
 	write_group("on", 4, 100000, 2000);
 	unit_write(dir, "on/notes.txt", "not a recording");
@@ -201,18 +195,16 @@ static void replicates(void **state)
 }
 
 /* Two of three are not three. */
-static void two_runs(void **state)
+UNIT_TEST(two_runs)
 {
-	(void)state;
 	write_group("off", 2, 100000, 1000);
 	write_group("on", 3, 100000, 2000);
 	assert_int_equal(compare(), 0);
 	assert_true(comparison.rules.judge.batches);
 }
 
-static void no_recordings(void **state)
+UNIT_TEST(no_recordings)
 {
-	(void)state;
 	write_mix("off", 1000, 10, 2);
 	assert_int_equal(compare(), -ENOENT);
 	assert_string_equal(comparison.groups[0].failed, "");
@@ -225,11 +217,10 @@ static void no_recordings(void **state)
 }
 
 /* 1,000 of 100,000 at 20 us, against 4,000 of 50,000. */
-static void distributions(void **state)
+UNIT_TEST(distributions)
 {
 	char *printed;
 
-	(void)state;
 	write_mix("off", 100000, 1000, 20);
 	write_mix("on", 50000, 4000, 20);
 	assert_int_equal(compare(), 0);
@@ -265,7 +256,7 @@ static void add_keys(struct run_data *delta, unsigned int interval, const void *
 	sample_key(delta, 1, LAT_BY_MODE, 0, "kernel", 1000, 300);
 }
 
-static void names_of_keys_lose_the_number(void **state)
+UNIT_TEST(names_of_keys_lose_the_number)
 {
 	static const struct {
 		uint32_t by;
@@ -277,8 +268,7 @@ static void names_of_keys_lose_the_number(void **state)
 	};
 	char name[RUN_NAME];
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
 		struct run_key key = { .key = { .by = names[i].by } };
 
 		snprintf(key.name, sizeof(key.name), "%s", names[i].name);
@@ -296,12 +286,11 @@ static void write_keys(const char *name, uint64_t events)
 	recording_write(run, dir, name, 20, add_keys, &mix);
 }
 
-static void keys(void **state)
+UNIT_TEST(keys)
 {
 	struct comparison_rules rules = defaults;
 	char *printed;
 
-	(void)state;
 	write_keys("off", 90000);
 	write_keys("on", 100000);
 	assert_int_equal(compare(), 0);
@@ -348,12 +337,11 @@ static void cut_off(const char *name)
 	sqlite3_close(db);
 }
 
-static void what_makes_it_doubtful(void **state)
+UNIT_TEST(what_makes_it_doubtful)
 {
 	struct recording_mix mix = { 100000, 10, 20, 0 };
 	struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
 
-	(void)state;
 	free(run->host);
 	run->host = strdup("{\"kernel\":\"6.1.0\",\"cpus_online\":2,\"io_schedulers\":"
 			   "{\"sda\":\"none\",\"sdb\":\"none\"}}");
@@ -385,11 +373,10 @@ static void unbalanced(struct run_data *delta, unsigned int interval, const void
 	delta->metrics[0].counts[LAT_CHECKED] += 10000;
 }
 
-static void accounting_and_stamps(void **state)
+UNIT_TEST(accounting_and_stamps)
 {
 	struct recording_mix mix = { 100000, 1000, 10, 0 };
 
-	(void)state;
 	write_mix("off", 100000, 1000, 10);
 	recording_write(recording_begin("memlat", "kprobe", "handle_mm_fault"), dir, "on", 10,
 			unbalanced, &mix);
@@ -403,12 +390,11 @@ static void accounting_and_stamps(void **state)
 	assert_non_null(strstr(statistic(JUDGE_TAIL)->why, "the kernel's stamps"));
 }
 
-static void test_a_recording_that_the_kernel_contradicts_is_warned_of(void **state)
+UNIT_TEST(test_a_recording_that_the_kernel_contradicts_is_warned_of)
 {
 	const struct recording_mix mix = { 100000, 1000, 10, 0 };
 	struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
 
-	(void)state;
 	write_mix("off", 100000, 1000, 10);
 	strcpy(run->probes[0].check.source, "/proc/vmstat");
 	run->probes[0].check.events = (struct run_checked){ true, 90, 90, 100, 100, 9 };
@@ -418,11 +404,10 @@ static void test_a_recording_that_the_kernel_contradicts_is_warned_of(void **sta
 	assert_int_equal(comparison.warnings.nr, 1);
 }
 
-static void one_recording_twice(void **state)
+UNIT_TEST(one_recording_twice)
 {
 	char off[64], on[64];
 
-	(void)state;
 	write_mix("on", 100000, 1000, 20);
 	snprintf(off, sizeof(off), "%s/on/run.db", dir);
 	snprintf(on, sizeof(on), "%s/on", dir);
@@ -434,11 +419,10 @@ static void one_recording_twice(void **state)
 	}
 }
 
-static void only_one_probe(void **state)
+UNIT_TEST(only_one_probe)
 {
 	struct comparison_rules rules = defaults;
 
-	(void)state;
 	write_mix("off", 100000, 1000, 20);
 	write_mix("on", 100000, 1000, 20);
 	rules.probe = "memlat";
@@ -457,12 +441,11 @@ static struct json_object *get(struct json_object *object, const char *name)
 	return value;
 }
 
-static void as_json(void **state)
+UNIT_TEST(as_json)
 {
 	struct comparison_rules stated = defaults;
 	struct json_object *object, *row, *tail;
 
-	(void)state;
 	write_mix("off", 16165, 136, 10);
 	write_mix("on", 273286, 186, 10);
 	stated.judge.run_spread = 0.25;
@@ -484,14 +467,13 @@ static void as_json(void **state)
 	json_object_put(object);
 }
 
-static void as_csv(void **state)
+UNIT_TEST(as_csv)
 {
 	char *printed = NULL, *line;
 	unsigned int lines = 0;
 	size_t size;
 	FILE *out;
 
-	(void)state;
 	write_mix("off", 16165, 136, 10);
 	write_mix("on", 273286, 186, 10);
 	assert_int_equal(compare(), 0);
@@ -506,29 +488,4 @@ static void as_csv(void **state)
 	free(printed);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(shares_are_not_counts),
-		TEST(one_run_a_group),
-		TEST(one_run_a_group_long_and_steady),
-		TEST(many_events),
-		TEST(too_few_intervals),
-		TEST(idle_against_busy),
-		TEST(replicates),
-		TEST(two_runs),
-		TEST(no_recordings),
-		TEST(distributions),
-		TEST(names_of_keys_lose_the_number),
-		TEST(keys),
-		TEST(what_makes_it_doubtful),
-		TEST(accounting_and_stamps),
-		TEST(test_a_recording_that_the_kernel_contradicts_is_warned_of),
-		TEST(one_recording_twice),
-		TEST(only_one_probe),
-		TEST(as_json),
-		TEST(as_csv),
-	};
-
-	return cmocka_run_group_tests_name("compare", tests, NULL, NULL);
-}
+UNIT_MAIN(.setup = begin, .teardown = end)

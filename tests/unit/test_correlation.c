@@ -51,11 +51,10 @@ static void make(bool with_table)
 	bursts_correlate(run, fill, &table);
 }
 
-static void the_slow_tier_is_correlation_the_tail(void **state)
+UNIT_TEST(the_slow_tier_is_correlation_the_tail)
 {
 	const struct correlation_pair *pair;
 
-	(void)state;
 	make(true);
 	assert_int_equal(correlation.nr, 4);
 	assert_string_equal(correlation.series[0].name, "socket 1, tier slow");
@@ -66,11 +65,10 @@ static void the_slow_tier_is_correlation_the_tail(void **state)
 	assert_true(pair->found.rho > 0.5);
 }
 
-static void unrelated_series_are_not_shown(void **state)
+UNIT_TEST(unrelated_series_are_not_shown)
 {
 	const struct correlation_pair *pair;
 
-	(void)state;
 	make(true);
 	pair = &correlation.series[1].pairs[0];
 	assert_true(fabs(pair->worst - pair->other) < 5);
@@ -80,11 +78,10 @@ static void unrelated_series_are_not_shown(void **state)
 }
 
 /* Three intervals: not 57 zeros and three values. */
-static void rarely_known_covariates_are_not_judged(void **state)
+UNIT_TEST(rarely_known_covariates_are_not_judged)
 {
 	const struct correlation_pair *pair;
 
-	(void)state;
 	make(true);
 	pair = &correlation.series[2].pairs[0];
 	assert_int_equal(pair->worst_nr + pair->other_nr, 3);
@@ -94,11 +91,10 @@ static void rarely_known_covariates_are_not_judged(void **state)
 }
 
 /* Though enough of them are slow. */
-static void covariates_of_too_few_intervals_are_not_judged(void **state)
+UNIT_TEST(covariates_of_too_few_intervals_are_not_judged)
 {
 	const struct correlation_pair *pair;
 
-	(void)state;
 	make(true);
 	pair = &correlation.series[3].pairs[0];
 	assert_int_equal(pair->worst_nr, 6);
@@ -106,13 +102,12 @@ static void covariates_of_too_few_intervals_are_not_judged(void **state)
 	assert_true(isnan(pair->found.p) && isnan(pair->adjusted));
 }
 
-static void it_is_printed(void **state)
+UNIT_TEST(it_is_printed)
 {
 	struct json_object *object = json_object_new_object(), *list;
 	struct sheet *sheet = sheet_begin();
 	char *text;
 
-	(void)state;
 	make(true);
 	report__print_correlation(sheet->out, &correlation);
 	text = sheet_end(sheet);
@@ -125,12 +120,11 @@ static void it_is_printed(void **state)
 	json_object_put(object);
 }
 
-static void without_a_table_there_is_nothing(void **state)
+UNIT_TEST(without_a_table_there_is_nothing)
 {
 	struct sheet *sheet = sheet_begin();
 	char *text;
 
-	(void)state;
 	make(false);
 	assert_int_equal(correlation.nr, 0);
 	report__print_correlation(sheet->out, &correlation);
@@ -139,21 +133,4 @@ static void without_a_table_there_is_nothing(void **state)
 	free(text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_slow_tier_is_correlation_the_tail,
-						unit_make_dir, bursts_end),
-		cmocka_unit_test_setup_teardown(unrelated_series_are_not_shown, unit_make_dir,
-						bursts_end),
-		cmocka_unit_test_setup_teardown(rarely_known_covariates_are_not_judged,
-						unit_make_dir, bursts_end),
-		cmocka_unit_test_setup_teardown(covariates_of_too_few_intervals_are_not_judged,
-						unit_make_dir, bursts_end),
-		cmocka_unit_test_setup_teardown(it_is_printed, unit_make_dir, bursts_end),
-		cmocka_unit_test_setup_teardown(without_a_table_there_is_nothing, unit_make_dir,
-						bursts_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.setup = unit_make_dir, .teardown = bursts_end)

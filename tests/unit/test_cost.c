@@ -57,11 +57,10 @@ static int end(void **state)
 	return 0;
 }
 
-static void runs_before_the_window_cost_nothing(void **state)
+UNIT_TEST(runs_before_the_window_cost_nothing)
 {
 	struct run_cost out = { 0 };
 
-	(void)state;
 	cost__end(&cost, &probe, 200000000, &out);
 	assert_int_equal(out.runs, 60);
 	assert_int_equal(out.run_ns, 42000);
@@ -69,21 +68,19 @@ static void runs_before_the_window_cost_nothing(void **state)
 	assert_int_equal(out.timed_events, 1234);
 }
 
-static void misses_before_the_window_do_not_count(void **state)
+UNIT_TEST(misses_before_the_window_do_not_count)
 {
 	struct run_probe module = { 0 };
 
-	(void)state;
 	cost__missed(&cost, &probe, &module);
 	assert_int_equal(module.recursion_missed, 5);
 }
 
-static void without_an_answer_nothing_is_stated(void **state)
+UNIT_TEST(without_an_answer_nothing_is_stated)
 {
 	struct run_probe module = { 0 };
 	struct run_cost out = { 0 };
 
-	(void)state;
 	usage_err = -EPERM;
 	cost__end(&cost, &probe, 200000000, &out);
 	assert_int_equal(out.timed_ns, 0);
@@ -91,11 +88,10 @@ static void without_an_answer_nothing_is_stated(void **state)
 	assert_int_equal(module.recursion_missed, 0);
 }
 
-static void timing_ends_once_and_not_before_its_time(void **state)
+UNIT_TEST(timing_ends_once_and_not_before_its_time)
 {
 	struct run_cost out = { 0 };
 
-	(void)state;
 	cost__poll(&cost, &probe, SUMMARY_TIMED_NS - 1, &out);
 	assert_int_equal(out.timed_ns, 0);
 	cost__poll(&cost, &probe, SUMMARY_TIMED_NS, &out);
@@ -105,12 +101,11 @@ static void timing_ends_once_and_not_before_its_time(void **state)
 	assert_int_equal(out.timed_ns, SUMMARY_TIMED_NS);
 }
 
-static void a_quiet_probe_is_timed_until_a_busy_one_had_its_time(void **state)
+UNIT_TEST(a_quiet_probe_is_timed_until_a_busy_one_had_its_time)
 {
 	struct run_cost busy = { 0 }, quiet = { 0 };
 	struct cost other = { 0 };
 
-	(void)state;
 	cost__new(&other, true);
 	assert_int_equal(opened, 1); /* both share what the kernel measures */
 	cost__begin(&other, &probe);
@@ -127,12 +122,11 @@ static void a_quiet_probe_is_timed_until_a_busy_one_had_its_time(void **state)
 	assert_int_equal(quiet.timed_ns, SUMMARY_TIMED_MOST_NS);
 }
 
-static void a_probe_that_was_refused_is_not_waited_for(void **state)
+UNIT_TEST(a_probe_that_was_refused_is_not_waited_for)
 {
 	struct run_cost out = { 0 };
 	struct cost refused = { 0 };
 
-	(void)state;
 	cost__new(&refused, true);
 	cost__free(&refused);
 	seen = SUMMARY_COST_EVENTS;
@@ -140,12 +134,11 @@ static void a_probe_that_was_refused_is_not_waited_for(void **state)
 	assert_int_equal(out.timed_ns, SUMMARY_TIMED_NS);
 }
 
-static void a_probe_that_is_not_to_be_timed_asks_for_nothing(void **state)
+UNIT_TEST(a_probe_that_is_not_to_be_timed_asks_for_nothing)
 {
 	struct run_cost out = { 0 };
 	struct cost untimed = { 0 };
 
-	(void)state;
 	opened = 0;
 	cost__new(&untimed, false);
 	cost__end(&untimed, &probe, SUMMARY_TIMED_NS, &out);
@@ -153,20 +146,4 @@ static void a_probe_that_is_not_to_be_timed_asks_for_nothing(void **state)
 	assert_int_equal(out.timed_ns, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(runs_before_the_window_cost_nothing, begin, end),
-		cmocka_unit_test_setup_teardown(misses_before_the_window_do_not_count, begin, end),
-		cmocka_unit_test_setup_teardown(without_an_answer_nothing_is_stated, begin, end),
-		cmocka_unit_test_setup_teardown(timing_ends_once_and_not_before_its_time, begin,
-						end),
-		cmocka_unit_test_setup_teardown(
-			a_quiet_probe_is_timed_until_a_busy_one_had_its_time, begin, end),
-		cmocka_unit_test_setup_teardown(a_probe_that_was_refused_is_not_waited_for, begin,
-						end),
-		cmocka_unit_test(a_probe_that_is_not_to_be_timed_asks_for_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.setup = begin, .teardown = end)

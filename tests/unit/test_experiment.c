@@ -25,19 +25,17 @@ static double all_levels(size_t planned)
 	return plan.spent;
 }
 
-static void looks_spend_all(void **state)
+UNIT_TEST(looks_spend_all)
 {
-	(void)state;
 	for (size_t planned = 1; planned < 60; planned++)
 		assert_true(fabs(all_levels(planned) - ALPHA) < 1e-9);
 }
 
 /* 2 - 2 Phi(1.95996 / sqrt(1/2)) = 0.005575: Lan and DeMets' table for two looks has 0.0056. */
-static void half_spends_little(void **state)
+UNIT_TEST(half_spends_little)
 {
 	struct sequential plan = { .planned = 10, .alpha = ALPHA };
 
-	(void)state;
 	assert_true(sequential__is_look(&plan, 5));
 	assert_false(sequential__is_look(&plan, 4));
 	assert_false(sequential__is_look(&plan, 9));
@@ -48,9 +46,8 @@ static void half_spends_little(void **state)
 }
 
 /* A textbook case: a difference of one standard deviation, 5 %, 80 %: 17 on each side. */
-static void runs_for_an_effect(void **state)
+UNIT_TEST(runs_for_an_effect)
 {
-	(void)state;
 	assert_int_equal(sequential__needed(log(1.5), 0.5, ALPHA), 17);
 	assert_int_equal(sequential__needed(0, 0.1, ALPHA), 3);
 	assert_int_equal(sequential__needed(3, 0.001, ALPHA), SEQUENTIAL_MOST_RUNS);
@@ -61,11 +58,10 @@ static void runs_for_an_effect(void **state)
 	}
 }
 
-static void planning_again_stays_in_bounds(void **state)
+UNIT_TEST(planning_again_stays_in_bounds)
 {
 	struct sequential plan = { .planned = 40, .most = 40, .effect = 0.1, .alpha = ALPHA };
 
-	(void)state;
 	assert_false(sequential__plans_again(&plan, 2));
 	assert_true(sequential__plans_again(&plan, 3));
 	assert_false(sequential__plans_again(&plan, 4));
@@ -91,11 +87,10 @@ static size_t next_of(uint64_t seed, size_t nr, const size_t *done)
 	return plan__next(&plan, done);
 }
 
-static void order_is_random_and_repeatable(void **state)
+UNIT_TEST(order_is_random_and_repeatable)
 {
 	size_t first = 0, differ = 0, changes = 0;
 
-	(void)state;
 	for (size_t i = 0; i < 10000; i++) {
 		const size_t done[] = { i, i }, more[] = { i + 1, i + 1 };
 
@@ -111,11 +106,10 @@ static void order_is_random_and_repeatable(void **state)
 }
 
 /* Each round has all cells, and each place of a round has each cell equally often. */
-static void rounds_have_all_cells_in_random_order(void **state)
+UNIT_TEST(rounds_have_all_cells_in_random_order)
 {
 	size_t done[CELLS] = { 0 }, at[CELLS][CELLS] = { 0 }, next;
 
-	(void)state;
 	for (size_t run = 0; run < 10000 * CELLS; run++) {
 		next = next_of(3, CELLS, done);
 		assert_int_equal(done[next], run / CELLS);
@@ -136,7 +130,7 @@ static const char cells[] =
 	"reference: depth=8\n"
 	"run: fio --rw={rw} -d {depth} {file} ${HOME} {{depth} {} { x; } {a b}\n";
 
-static void matrix_is_a_product(void **state)
+UNIT_TEST(matrix_is_a_product)
 {
 	static const char *const names[] = { "rw=read,depth=1",	 "rw=read,depth=8",
 					     "rw=read,depth=32", "rw=write,depth=1",
@@ -144,7 +138,6 @@ static void matrix_is_a_product(void **state)
 	struct matrix matrix;
 	struct plan plan = { 0 };
 
-	(void)state;
 	assert_int_equal(matrix__parse(&matrix, cells), 0);
 	assert_int_equal(matrix__plan(&matrix, &plan), 0);
 	assert_int_equal(plan.nr_sides, 6);
@@ -158,12 +151,11 @@ static void matrix_is_a_product(void **state)
 	matrix__clear(&matrix);
 }
 
-static void only_chosen_cells_are_planned(void **state)
+UNIT_TEST(only_chosen_cells_are_planned)
 {
 	struct matrix matrix;
 	struct plan plan = { 0 };
 
-	(void)state;
 	assert_int_equal(matrix__parse(&matrix, cells), 0);
 	assert_int_equal(matrix__choose(&matrix, "depth=32,depth=1,rw=write"), 0);
 	assert_int_equal(matrix__plan(&matrix, &plan), 0);
@@ -181,14 +173,13 @@ static void only_chosen_cells_are_planned(void **state)
 }
 
 /* What sh makes of a value is the value. */
-static void values_are_words_of_the_shell(void **state)
+UNIT_TEST(values_are_words_of_the_shell)
 {
 	struct matrix matrix;
 	struct plan plan = { 0 };
 	char got[64] = "";
 	FILE *pipe;
 
-	(void)state;
 	assert_int_equal(matrix__parse(&matrix, "x: $(id);`id`|'\"*&> b\nrun: printf %s\\\\n {x}"),
 			 0);
 	assert_int_equal(matrix__plan(&matrix, &plan), 0);
@@ -201,7 +192,7 @@ static void values_are_words_of_the_shell(void **state)
 	matrix__clear(&matrix);
 }
 
-static void wrong_matrices_are_refused(void **state)
+UNIT_TEST(wrong_matrices_are_refused)
 {
 	static const char *const wrong[][2] = {
 		{ "a: 1 2\nrun: x {b}", "the command has {b}, but no axis has this name" },
@@ -219,8 +210,7 @@ static void wrong_matrices_are_refused(void **state)
 		  "576 cells; the limit is 512: choose some by --only" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(wrong); i++) {
 		struct matrix matrix;
 		struct plan plan = { 0 };
 		int err = matrix__parse(&matrix, wrong[i][0]);
@@ -234,13 +224,12 @@ static void wrong_matrices_are_refused(void **state)
 	}
 }
 
-static void sizes_are_limited(void **state)
+UNIT_TEST(sizes_are_limited)
 {
 	char text[8192] = "a: 1 2\nrun: ";
 	struct matrix matrix;
 	struct plan plan = { 0 };
 
-	(void)state;
 	memset(text + strlen(text), 'x', MATRIX_COMMAND + 1);
 	assert_int_equal(matrix__parse(&matrix, text), 0);
 	assert_int_equal(matrix__plan(&matrix, &plan), -EINVAL);
@@ -304,12 +293,11 @@ static struct plan example(char **words, char **record)
 			      .nr_looks = 1 };
 }
 
-static void plan_is_read_back(void **state)
+UNIT_TEST(plan_is_read_back)
 {
 	char *words[3], *record[1];
 	struct plan plan = example(words, record), back;
 
-	(void)state;
 	assert_int_equal(plan__write(&plan, dir), 0);
 	assert_int_equal(plan__read(&back, at, getuid()), 0);
 	assert_string_equal(back.sides[0].command, off);
@@ -331,7 +319,7 @@ static void plan_is_read_back(void **state)
 }
 
 /* Replaces each byte, cuts after each byte: an error, or a plan within its bounds. */
-static void broken_plans_are_refused(void **state)
+UNIT_TEST(broken_plans_are_refused)
 {
 	static const char bad[] = { '\0', '9', '-', '"', '}', '[', (char)0xff };
 	char *words[3], *record[1], text[4096];
@@ -339,7 +327,6 @@ static void broken_plans_are_refused(void **state)
 	ssize_t size;
 	int fd, err;
 
-	(void)state;
 	assert_int_equal(plan__write(&plan, dir), 0);
 	fd = openat(at, "plan.json", O_RDWR);
 	size = read(fd, text, sizeof(text));
@@ -366,12 +353,11 @@ static void broken_plans_are_refused(void **state)
 	close(fd);
 }
 
-static void plan_of_others_is_refused(void **state)
+UNIT_TEST(plan_of_others_is_refused)
 {
 	char *words[3], *record[1];
 	struct plan plan = example(words, record), back;
 
-	(void)state;
 	assert_int_equal(plan__write(&plan, dir), 0);
 	assert_int_equal(fchmodat(at, "plan.json", 0620, 0), 0);
 	assert_int_equal(plan__read(&back, at, getuid()), -EPERM);
@@ -381,24 +367,4 @@ static void plan_of_others_is_refused(void **state)
 	plan__clear(&back);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(looks_spend_all),
-		cmocka_unit_test(half_spends_little),
-		cmocka_unit_test(runs_for_an_effect),
-		cmocka_unit_test(planning_again_stays_in_bounds),
-		cmocka_unit_test(order_is_random_and_repeatable),
-		cmocka_unit_test(rounds_have_all_cells_in_random_order),
-		cmocka_unit_test(matrix_is_a_product),
-		cmocka_unit_test(only_chosen_cells_are_planned),
-		cmocka_unit_test(values_are_words_of_the_shell),
-		cmocka_unit_test(wrong_matrices_are_refused),
-		cmocka_unit_test(sizes_are_limited),
-		cmocka_unit_test(plan_is_read_back),
-		cmocka_unit_test(broken_plans_are_refused),
-		cmocka_unit_test(plan_of_others_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, make_dir, remove_dir);
-}
+UNIT_MAIN(.group_setup = make_dir, .group_teardown = remove_dir)

@@ -29,13 +29,12 @@ static void assert_absent(const char *name)
 	assert_int_equal(access(unit_path(dir, name), F_OK), -1);
 }
 
-static void run_directories(void **state)
+UNIT_TEST(run_directories)
 {
 	struct rundir rundir;
 	char path[4096], text[32], *parent = strdup(unit_path(dir, "a/b"));
 	char *slashed = strdup(unit_path(dir, "a/b//"));
 
-	(void)state;
 	assert_int_equal(rundir__create(&rundir, parent, WHEN, NULL, path, sizeof(path)), 0);
 	assert_string_equal(path, unit_path(dir, "a/b/20261120T231500Z"));
 	assert_int_equal(rundir__create(&rundir, parent, WHEN, NULL, path, sizeof(path)), 0);
@@ -53,12 +52,11 @@ static void run_directories(void **state)
 	free(parent);
 }
 
-static void run_directory_errors(void **state)
+UNIT_TEST(run_directory_errors)
 {
 	struct rundir rundir;
 	char path[4096], *file;
 
-	(void)state;
 	unit_write(dir, "file", "");
 	file = strdup(unit_path(dir, "file"));
 	assert_int_equal(rundir__create(&rundir, file, WHEN, NULL, path, sizeof(path)), -ENOTDIR);
@@ -71,11 +69,10 @@ static void run_directory_errors(void **state)
 	free(file);
 }
 
-static void files_appear_whole(void **state)
+UNIT_TEST(files_appear_whole)
 {
 	struct outfile file = { 0 };
 
-	(void)state;
 	unit_write(dir, "out", "old");
 	assert_int_equal(outfile__open(&file, dir, "out"), 0);
 	fputs("new", file.stream);
@@ -92,11 +89,10 @@ static void files_appear_whole(void **state)
 	assert_absent(".out.tmp");
 }
 
-static void failed_files_leave_nothing(void **state)
+UNIT_TEST(failed_files_leave_nothing)
 {
 	struct outfile file = { NULL };
 
-	(void)state;
 	assert_int_equal(outfile__open(&file, unit_path(dir, "nonesuch"), "out"), -ENOENT);
 	/* the device that is always full, in place of the temporary file */
 	assert_int_equal(outfile__open(&file, dir, "out"), 0);
@@ -125,11 +121,10 @@ int fsync(int fd)
 	return 0;
 }
 
-static void test_file_is_on_the_disk_before_its_name_is(void **state)
+UNIT_TEST(test_file_is_on_the_disk_before_its_name_is)
 {
 	struct outfile file = { NULL };
 
-	(void)state;
 	synced_files = synced_dirs = 0;
 	assert_int_equal(outfile__open(&file, dir, "out"), 0);
 	fputs("some", file.stream);
@@ -149,7 +144,7 @@ static char *field_of(const char *text)
 	return unit_read(dir, "field");
 }
 
-static void test_no_field_of_csv_is_a_formula(void **state)
+UNIT_TEST(test_no_field_of_csv_is_a_formula)
 {
 	static const struct {
 		const char *text, *field;
@@ -166,8 +161,7 @@ static void test_no_field_of_csv_is_a_formula(void **state)
 		{ "", "" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(table); i++) {
 		char *got = field_of(table[i].text);
 
 		assert_string_equal(got, table[i].field);
@@ -175,14 +169,13 @@ static void test_no_field_of_csv_is_a_formula(void **state)
 	}
 }
 
-static void test_json_has_null_for_what_is_no_number(void **state)
+UNIT_TEST(test_json_has_null_for_what_is_no_number)
 {
 	struct json_object *object = json_tokener_parse(
 		"{\"a\": NaN, \"b\": -Infinity, \"c\": 1.5, \"d\": \"x\\u202ey\", \"e\": 2}");
 	FILE *out = fopen(unit_path(dir, "json"), "w");
 	char *got;
 
-	(void)state;
 	assert_non_null(object);
 	assert_non_null(out);
 	json_object_object_add(object, "f", json_object_new_double_s(NAN, "nan"));
@@ -205,12 +198,11 @@ static char *csv_of(const struct lat_hist *hist)
 	return text;
 }
 
-static void csv_bytes(void **state)
+UNIT_TEST(csv_bytes)
 {
 	struct lat_hist hist = { 0 };
 	char *text;
 
-	(void)state;
 	text = csv_of(&hist);
 	assert_string_equal(text, "bucket,lo_us,hi_us,count\n");
 	free(text);
@@ -236,12 +228,11 @@ static void csv_bytes(void **state)
 	free(text);
 }
 
-static void csv_files(void **state)
+UNIT_TEST(csv_files)
 {
 	struct writer writer = { .ops = &writer_csv, .dir = dir };
 	struct run *run = sample_run();
 
-	(void)state;
 	sample_key(&run->probes[0].total, 7, LAT_BY_PROCESS, 0, "say \"hi\", (7)", 2500, 1);
 	assert_int_equal(writer.ops->open(&writer, run), 0);
 	assert_int_equal(writer.ops->interval(&writer, run, NULL), 0);
@@ -273,13 +264,12 @@ static void csv_files(void **state)
 	sample_free(run);
 }
 
-static void writers_need_a_directory(void **state)
+UNIT_TEST(writers_need_a_directory)
 {
 	static const struct writer_ops *const all[] = { &writer_csv, &writer_summary, &writer_db };
 	struct run *run = sample_run();
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(all); i++) {
 		struct writer writer = { .ops = all[i] };
 
 		assert_int_equal(writer.ops->open(&writer, run), -EINVAL);
@@ -357,28 +347,27 @@ static void write_summaries(struct run *run)
 	assert_int_equal(writer.ops->close(&writer, run), 0);
 }
 
-static void summary_has_its_fields_in_order(void **state)
+UNIT_TEST(summary_has_its_fields_in_order)
 {
 	struct run *run = sample_run();
 	struct json_object *summary;
 	size_t nr = 0;
 
-	(void)state;
 	write_summaries(run);
 	summary = parse("iolat.summary.json");
 	json_object_object_foreach(summary, name, value)
 	{
 		(void)value;
-		assert_true(nr < sizeof(summary_fields) / sizeof(summary_fields[0]));
+		assert_true(nr < COUNT_OF(summary_fields));
 		assert_string_equal(name, summary_fields[nr++]);
 	}
-	assert_int_equal(nr, sizeof(summary_fields) / sizeof(summary_fields[0]));
+	assert_int_equal(nr, COUNT_OF(summary_fields));
 	assert_absent("memlat.summary.json");
 	json_object_put(summary);
 	sample_free(run);
 }
 
-static void summary_holds_the_run(void **state)
+UNIT_TEST(summary_holds_the_run)
 {
 	static const struct {
 		const char *path, *value;
@@ -435,10 +424,9 @@ static void summary_holds_the_run(void **state)
 	struct run *run = sample_run();
 	struct json_object *summary;
 
-	(void)state;
 	write_summaries(run);
 	summary = parse("iolat.summary.json");
-	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(expected); i++)
 		assert_field(summary, expected[i].path, expected[i].value);
 	for (unsigned int i = 0; i < LAT_COUNTS; i++) {
 		char path[64];
@@ -451,7 +439,7 @@ static void summary_holds_the_run(void **state)
 	sample_free(run);
 }
 
-static void summary_without_events(void **state)
+UNIT_TEST(summary_without_events)
 {
 	static const char *const nulls[] = { "max_bucket",
 					     "max_us",
@@ -466,14 +454,13 @@ static void summary_without_events(void **state)
 	struct run *run = sample_run();
 	struct json_object *summary;
 
-	(void)state;
 	free(run->workload);
 	free(run->filter);
 	free(run->host);
 	run->workload = run->filter = run->host = NULL;
 	write_summaries(run);
 	summary = parse("runqlat.summary.json");
-	for (size_t i = 0; i < sizeof(nulls) / sizeof(nulls[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(nulls); i++)
 		assert_field(summary, nulls[i], "null");
 	assert_field(summary, "total_events", "0");
 	assert_field(summary, "metrics/0/log2_counts", "[]");
@@ -482,12 +469,11 @@ static void summary_without_events(void **state)
 	sample_free(run);
 }
 
-static void run_as_json(void **state)
+UNIT_TEST(run_as_json)
 {
 	struct run *run = sample_run();
 	struct json_object *object = json__run(run);
 
-	(void)state;
 	assert_field(object, "schema", "3");
 	assert_field(object, "probes/0/module", "\"iolat\"");
 	assert_field(object, "probes/0/total_events", "147001");
@@ -501,12 +487,11 @@ static void run_as_json(void **state)
 }
 
 /* Bytes that are no UTF-8 would make the whole file unreadable. */
-static void json_is_always_valid(void **state)
+UNIT_TEST(json_is_always_valid)
 {
 	struct run *run = sample_run();
 	struct json_object *summary;
 
-	(void)state;
 	free(run->workload);
 	run->workload = strdup("a\377b\033c\"\\");
 	free(run->host);
@@ -521,7 +506,7 @@ static void json_is_always_valid(void **state)
 	sample_free(run);
 }
 
-static void live_json_is_a_line_an_interval(void **state)
+UNIT_TEST(live_json_is_a_line_an_interval)
 {
 	struct run *run = sample_run();
 	struct run_data *deltas = calloc(3, sizeof(*deltas));
@@ -533,7 +518,6 @@ static void live_json_is_a_line_an_interval(void **state)
 	char *text = NULL, *second;
 	size_t size;
 
-	(void)state;
 	sample_fill(&deltas[0], 0);
 	writer.state = open_memstream(&text, &size);
 	assert_int_equal(writer.ops->open(&writer, run), 0);
@@ -556,24 +540,22 @@ static void live_json_is_a_line_an_interval(void **state)
 	sample_free(run);
 }
 
-static void a_reader_that_left_is_an_error(void **state)
+UNIT_TEST(a_reader_that_left_is_an_error)
 {
 	struct run *run = sample_run();
 	struct writer writer = { .ops = &writer_live };
 
-	(void)state;
 	writer.state = fopen("/dev/full", "w");
 	assert_int_equal(writer.ops->open(&writer, run), -ENOSPC);
 	fclose(writer.state);
 	sample_free(run);
 }
 
-static void host_of_a_fake_machine(void **state)
+UNIT_TEST(host_of_a_fake_machine)
 {
 	struct json_object *host;
 	char *text;
 
-	(void)state;
 	unit_write(dir, "proc/sys/kernel/osrelease", "6.1.0-test\n");
 	unit_write(dir, "proc/sys/kernel/hostname", "web7\n");
 	unit_write(dir, "proc/cpuinfo",
@@ -606,12 +588,11 @@ static void host_of_a_fake_machine(void **state)
 	free(text);
 }
 
-static void host_of_nothing_and_of_this(void **state)
+UNIT_TEST(host_of_nothing_and_of_this)
 {
 	struct json_object *host;
 	char *text;
 
-	(void)state;
 	text = host__describe(unit_path(dir, "empty"));
 	host = json_tokener_parse(text);
 	assert_false(json_object_object_get_ex(host, "kernel", NULL));
@@ -628,30 +609,4 @@ static void host_of_nothing_and_of_this(void **state)
 	free(text);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, unit_make_dir, unit_remove_dir)
-	const struct CMUnitTest tests[] = {
-		TEST(run_directories),
-		TEST(run_directory_errors),
-		TEST(files_appear_whole),
-		TEST(failed_files_leave_nothing),
-		TEST(test_file_is_on_the_disk_before_its_name_is),
-		TEST(test_no_field_of_csv_is_a_formula),
-		TEST(test_json_has_null_for_what_is_no_number),
-		TEST(csv_bytes),
-		TEST(csv_files),
-		TEST(writers_need_a_directory),
-		TEST(summary_has_its_fields_in_order),
-		TEST(summary_holds_the_run),
-		TEST(summary_without_events),
-		TEST(run_as_json),
-		TEST(json_is_always_valid),
-		TEST(live_json_is_a_line_an_interval),
-		TEST(a_reader_that_left_is_an_error),
-		TEST(host_of_a_fake_machine),
-		TEST(host_of_nothing_and_of_this),
-	};
-
-	return cmocka_run_group_tests_name("files", tests, NULL, NULL);
-}
+UNIT_MAIN(.setup = unit_make_dir, .teardown = unit_remove_dir)

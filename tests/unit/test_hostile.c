@@ -167,7 +167,7 @@ static const struct command commands[] = {
 	COMMAND(cmd_compare, "compare", "--csv", b_name, b_name),
 };
 
-#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+#define NR_COMMANDS (COUNT_OF(commands))
 
 static void redirect(int to, const char *name)
 {
@@ -214,7 +214,7 @@ static bool has_no_number(const char *text)
 			text++;
 		else if (*text == '"')
 			quoted = !quoted;
-		for (size_t i = 0; !quoted && i < sizeof(words) / sizeof(words[0]); i++)
+		for (size_t i = 0; !quoted && i < COUNT_OF(words); i++)
 			if (!strncmp(text, words[i], strlen(words[i])))
 				return true;
 	}
@@ -362,7 +362,7 @@ static const char *const values[] = {
 
 static const char *value(void)
 {
-	return values[pick(sizeof(values) / sizeof(values[0]))];
+	return values[pick(COUNT_OF(values))];
 }
 
 static const char *const tables[][10] = {
@@ -383,7 +383,7 @@ static const char *const tables[][10] = {
 
 static const char *const *table(void)
 {
-	return tables[pick(sizeof(tables) / sizeof(tables[0]))];
+	return tables[pick(COUNT_OF(tables))];
 }
 
 static const char *column(const char *const *of)
@@ -446,8 +446,7 @@ static void change_kind(char *sql, const char *const *of)
 	};
 	char create[TEXT / 2];
 
-	snprintf(create, sizeof(create), kinds[pick(sizeof(kinds) / sizeof(kinds[0]))], of[0],
-		 of[1], column(of));
+	snprintf(create, sizeof(create), kinds[pick(COUNT_OF(kinds))], of[0], of[1], column(of));
 	snprintf(sql, TEXT, "ALTER TABLE %s RENAME TO was; %s", of[0], create);
 }
 
@@ -475,8 +474,7 @@ static void change_schema(char *sql, const char *const *of)
 		"CREATE VIEW extra AS SELECT * FROM extra",
 	};
 
-	snprintf(sql, TEXT, changes[pick(sizeof(changes) / sizeof(changes[0]))], of[0], column(of),
-		 value());
+	snprintf(sql, TEXT, changes[pick(COUNT_OF(changes))], of[0], column(of), value());
 }
 
 static void mutate(char said[8 * TEXT])
@@ -488,18 +486,17 @@ static void mutate(char said[8 * TEXT])
 	char sql[TEXT];
 
 	for (unsigned int left = 1 + pick(4); left; left--) {
-		kinds[pick(sizeof(kinds) / sizeof(kinds[0]))](sql, table());
+		kinds[pick(COUNT_OF(kinds))](sql, table());
 		change(sql);
 		snprintf(said + strlen(said), 8 * TEXT - strlen(said), "; %s", sql);
 	}
 }
 
 /* LATSCOPE_SEED: only this one, again. */
-static void changed_by_sql(void **state)
+UNIT_TEST(changed_by_sql)
 {
 	unsigned int rounds = getenv("LATSCOPE_SOAK") ? 5000 : 60, read = 0, first = 1;
 
-	(void)state;
 	if (getenv("LATSCOPE_SEED")) {
 		first = (unsigned int)atoi(getenv("LATSCOPE_SEED"));
 		rounds = first;
@@ -525,7 +522,7 @@ static void refused_with(const char *what)
 		fail_msg("it does not say '%s'", what);
 }
 
-static void no_view_trigger_or_virtual_table(void **state)
+UNIT_TEST(no_view_trigger_or_virtual_table)
 {
 	static const char *const changes[] = {
 		"ALTER TABLE interval RENAME TO was; CREATE VIEW interval AS SELECT * FROM was",
@@ -538,17 +535,15 @@ static void no_view_trigger_or_virtual_table(void **state)
 		"DROP VIEW totals; CREATE VIEW totals AS SELECT 1; CREATE VIEW more AS SELECT 1",
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(changes); i++) {
 		copy_origin();
 		change(changes[i]);
 		refused_with("this recording is damaged");
 	}
 }
 
-static void more_keys_than_we_write(void **state)
+UNIT_TEST(more_keys_than_we_write)
 {
-	(void)state;
 	copy_origin();
 	change("WITH RECURSIVE c(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM c LIMIT 300000)"
 	       " INSERT INTO series SELECT i, 1, 'process', i, 'x' FROM c");
@@ -556,18 +551,16 @@ static void more_keys_than_we_write(void **state)
 }
 
 /* Not a matter of keys: one text exceeds what latscope lets SQLite read. */
-static void a_text_of_32_mb(void **state)
+UNIT_TEST(a_text_of_32_mb)
 {
-	(void)state;
 	copy_origin();
 	change("UPDATE probe SET mechanism = printf('%.*c', 32 << 20, 'x')");
 	refused_with("this recording is damaged");
 }
 
 /* Without its key, each interval reads all of a table. */
-static void more_work_than_its_size_explains(void **state)
+UNIT_TEST(more_work_than_its_size_explains)
 {
-	(void)state;
 	copy_origin();
 	change("DELETE FROM sums; DROP TABLE slots;"
 	       "CREATE TABLE slots(interval, series, slot, count);"
@@ -579,9 +572,8 @@ static void more_work_than_its_size_explains(void **state)
 	assert_true(said("takes more work than its size explains"));
 }
 
-static void what_is_no_file(void **state)
+UNIT_TEST(what_is_no_file)
 {
-	(void)state;
 	copy_origin();
 	unlink(unit_path(dir, "run/run.db"));
 	assert_int_equal(mkfifo(unit_path(dir, "run/run.db"), 0600), 0);
@@ -591,9 +583,8 @@ static void what_is_no_file(void **state)
 	refused_with("this is not a recording of latscope");
 }
 
-static void a_pipe_in_place_of_the_log(void **state)
+UNIT_TEST(a_pipe_in_place_of_the_log)
 {
-	(void)state;
 	copy_origin();
 	change("PRAGMA journal_mode=WAL");
 	assert_int_equal(mkfifo(unit_path(dir, "run/run.db-wal"), 0600), 0);
@@ -601,9 +592,8 @@ static void a_pipe_in_place_of_the_log(void **state)
 }
 
 /* One that was copied while it was recorded, without its log, and by who may not write there. */
-static void without_its_log(void **state)
+UNIT_TEST(without_its_log)
 {
-	(void)state;
 	copy_origin();
 	change("PRAGMA journal_mode=WAL");
 	unlink(unit_path(dir, "run/run.db-wal"));
@@ -611,19 +601,5 @@ static void without_its_log(void **state)
 	assert_int_equal(attack("without its log"), NR_COMMANDS);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, unit_make_dir, unit_remove_dir)
-	const struct CMUnitTest tests[] = {
-		TEST(no_view_trigger_or_virtual_table),
-		TEST(more_keys_than_we_write),
-		TEST(a_text_of_32_mb),
-		TEST(more_work_than_its_size_explains),
-		TEST(what_is_no_file),
-		TEST(a_pipe_in_place_of_the_log),
-		TEST(without_its_log),
-		TEST(changed_by_sql),
-	};
-
-	return cmocka_run_group_tests_name("hostile", tests, record, forget);
-}
+UNIT_MAIN(.setup = unit_make_dir, .teardown = unit_remove_dir, .group_setup = record,
+	  .group_teardown = forget)

@@ -116,9 +116,8 @@ static void assert_nothing_shown(void)
 		assert_int_equal(verdict(i), JUDGE_NO_DIFFERENCE);
 }
 
-static void names(void **state)
+UNIT_TEST(names)
 {
-	(void)state;
 	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++)
 		assert_int_equal(judge__find(judge__name(i)), i);
 	assert_int_equal(judge__find("p99.9"), JUDGE_QUANTILE + SUMMARY_P999);
@@ -127,11 +126,10 @@ static void names(void **state)
 }
 
 /* Means in steps of 10 %: sums of squares 2 and 5 log(1.1)^2, with 2 and 3 degrees of freedom. */
-static void spread_from_run_to_run(void **state)
+UNIT_TEST(spread_from_run_to_run)
 {
 	double ns[2] = { 100000, 200000 };
 
-	(void)state;
 	for (unsigned int i = 0; i < 7; i++) {
 		add_observation(i > 2, (uint64_t)ns[i > 2], 100000, 0);
 		ns[i > 2] *= 1.1;
@@ -143,11 +141,10 @@ static void spread_from_run_to_run(void **state)
 	assert_true(isnan(pair.statistics[JUDGE_MEAN].spread));
 }
 
-static void worse_and_better(void **state)
+UNIT_TEST(worse_and_better)
 {
 	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
 
-	(void)state;
 	add_observations(0, 5, 1000, 100000, 1000);
 	add_observations(1, 5, 2000, 100000, 2000);
 	judge();
@@ -168,9 +165,8 @@ static void worse_and_better(void **state)
 	assert_int_equal(verdict(JUDGE_QUANTILE + SUMMARY_P50), JUDGE_BETTER);
 }
 
-static void more_events_are_not_more_tail(void **state)
+UNIT_TEST(more_events_are_not_more_tail)
 {
-	(void)state;
 	add_observations(0, 5, 1000, 16165, 136);
 	add_observations(1, 5, 1000, 273286, 186);
 	judge();
@@ -178,9 +174,8 @@ static void more_events_are_not_more_tail(void **state)
 	assert_true(pair.statistics[JUDGE_TAIL].high < 0.1);
 }
 
-static void identical_runs(void **state)
+UNIT_TEST(identical_runs)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 6; i++)
 		add_observation(i % 2, 1000, 100000, 1000);
 	judge();
@@ -189,9 +184,8 @@ static void identical_runs(void **state)
 	assert_true(pair.statistics[JUDGE_MEAN].ratio == 1);
 }
 
-static void nothing_at_all(void **state)
+UNIT_TEST(nothing_at_all)
 {
-	(void)state;
 	judge();
 	assert_int_equal(pair.family, 0);
 	for (unsigned int i = 0; i < JUDGE_LATENCIES; i++) {
@@ -204,9 +198,8 @@ static void nothing_at_all(void **state)
 	assert_false(isnan(pair.statistics[JUDGE_TAIL].off));
 }
 
-static void too_few_observations(void **state)
+UNIT_TEST(too_few_observations)
 {
-	(void)state;
 	add_observations(0, 2, 1000, 100000, 1000);
 	add_observations(1, 5, 1000, 100000, 1000);
 	judge();
@@ -216,9 +209,8 @@ static void too_few_observations(void **state)
 	assert_cannot_tell(JUDGE_MEAN, "too few intervals on OFF: a recording needs 10");
 }
 
-static void no_tail_on_either_group(void **state)
+UNIT_TEST(no_tail_on_either_group)
 {
-	(void)state;
 	add_observations(0, 3, 1000, 100000, 0);
 	add_observations(1, 3, 1000, 100000, 0);
 	judge();
@@ -227,11 +219,10 @@ static void no_tail_on_either_group(void **state)
 	assert_true(pair.statistics[JUDGE_MEAN].tested);
 }
 
-static void no_tail_on_one_group(void **state)
+UNIT_TEST(no_tail_on_one_group)
 {
 	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
 
-	(void)state;
 	add_observations(0, 5, 1000, 100000, 0);
 	add_observations(1, 5, 1000, 100000, 1000);
 	judge();
@@ -242,11 +233,10 @@ static void no_tail_on_one_group(void **state)
 
 /* Two events a run against none: the runs do not vary at all, but counts do. */
 /* A wait of 8 us is short here: the half event does not make it 99.9 %. */
-static void all_in_the_tail(void **state)
+UNIT_TEST(all_in_the_tail)
 {
 	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
 
-	(void)state;
 	for (unsigned int i = 0; i < 5; i++) {
 		add_observation(0, 20000, 8000 + i, 8000 + i);
 		add_observation(1, 20000, 800 + i, 800 + i);
@@ -257,9 +247,8 @@ static void all_in_the_tail(void **state)
 	assert_int_equal(tail->verdict, JUDGE_NO_DIFFERENCE);
 }
 
-static void a_few_tail_events(void **state)
+UNIT_TEST(a_few_tail_events)
 {
-	(void)state;
 	add_observations(0, 12, 1000, 1000, 0);
 	for (unsigned int i = 0; i < 12; i++)
 		add_observation(1, 1000, 1000, 2);
@@ -268,9 +257,8 @@ static void a_few_tail_events(void **state)
 	assert_true(pair.statistics[JUDGE_TAIL].low < 2.5);
 }
 
-static void too_few_events_for_a_share(void **state)
+UNIT_TEST(too_few_events_for_a_share)
 {
-	(void)state;
 	add_observations(0, 10, 1000, 20, 0);
 	add_observations(1, 10, 1000, 100000, 1000);
 	judge();
@@ -284,9 +272,8 @@ static void too_few_events_for_a_share(void **state)
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_BETTER);
 }
 
-static void too_few_events_for_a_quantile(void **state)
+UNIT_TEST(too_few_events_for_a_quantile)
 {
-	(void)state;
 	add_observations(0, 3, 1000, 9999, 100);
 	add_observations(1, 3, 1000, 200000, 2000);
 	judge();
@@ -301,12 +288,11 @@ static void too_few_events_for_a_quantile(void **state)
 }
 
 /* Both means are equally well known, or one depends on an event that came once. */
-static void a_mean_of_few_events(void **state)
+UNIT_TEST(a_mean_of_few_events)
 {
 	const struct judged *mean = &pair.statistics[JUDGE_MEAN];
 	struct lat_hist hist = { 0 };
 
-	(void)state;
 	for (unsigned int i = 0; i < 6; i++) {
 		memset(&hist, 0, sizeof(hist));
 		add(&hist, 1000 + i, 10000);
@@ -325,11 +311,10 @@ static void a_mean_of_few_events(void **state)
 	assert_cannot_tell(JUDGE_MEAN, "OFF has 9 in a run, 10 are needed");
 }
 
-static void below_the_resolution(void **state)
+UNIT_TEST(below_the_resolution)
 {
 	const struct judged *p50 = &pair.statistics[JUDGE_QUANTILE + SUMMARY_P50];
 
-	(void)state;
 	/* Medians within slot 0, [0, 31.25) ns, that differ by where it ends. */
 	for (unsigned int i = 0; i < 6; i++) {
 		struct lat_hist hist = { 0 };
@@ -344,9 +329,8 @@ static void below_the_resolution(void **state)
 	assert_non_null(strstr(p50->why, "less than the width of a histogram slot"));
 }
 
-static void only_what_is_asked_for(void **state)
+UNIT_TEST(only_what_is_asked_for)
 {
-	(void)state;
 	add_observations(0, 3, 1000, 100000, 1000);
 	add_observations(1, 3, 2000, 100000, 2000);
 	pair.rules.statistics = 1U << JUDGE_TAIL;
@@ -358,9 +342,8 @@ static void only_what_is_asked_for(void **state)
 	assert_false(isnan(pair.statistics[JUDGE_MEAN].low));
 }
 
-static void a_minimal_effect(void **state)
+UNIT_TEST(a_minimal_effect)
 {
-	(void)state;
 	add_observations(0, 5, 1000, 100000, 1000);
 	add_observations(1, 5, 1300, 100000, 1300);
 	pair.rules.min_effect = 0.1;
@@ -372,13 +355,12 @@ static void a_minimal_effect(void **state)
 	assert_true(pair.statistics[JUDGE_TAIL].p == 1);
 }
 
-static void correction_is_said(void **state)
+UNIT_TEST(correction_is_said)
 {
 	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
 	static struct judged others[40][JUDGE_STATISTICS];
 	struct judged *family[41] = { pair.statistics };
 
-	(void)state;
 	add_observations(0, 5, 1000, 100000, 1000);
 	add_observations(1, 5, 1000, 100000, 1050);
 	judge();
@@ -395,12 +377,11 @@ static void correction_is_said(void **state)
 }
 
 /* An idle machine: of 5 batches 3 are empty, or all. It is an observation, not a missing one. */
-static void idle_is_data(void **state)
+UNIT_TEST(idle_is_data)
 {
 	const struct judged *rate = &pair.statistics[JUDGE_RATE];
 	const struct judged *tail_rate = &pair.statistics[JUDGE_TAIL_RATE];
 
-	(void)state;
 	pair.rules.batches = true;
 	pair.rules.run_spread = JUDGE_RUN_SPREAD;
 	pair.windows[0] = 5;
@@ -423,9 +404,8 @@ static void idle_is_data(void **state)
 }
 
 /* A batch of one event, from an idle moment, is no observation: the others are. */
-static void a_nearly_empty_batch(void **state)
+UNIT_TEST(a_nearly_empty_batch)
 {
-	(void)state;
 	pair.rules.batches = true;
 	add_observation(0, 1000, 1, 0);
 	add_observations(0, 4, 1000, 100000, 100);
@@ -445,9 +425,8 @@ static void a_nearly_empty_batch(void **state)
 			   "too few batches of intervals on OFF have enough events: 2 of 5, 3");
 }
 
-static void fewer_is_neither_worse_nor_better(void **state)
+UNIT_TEST(fewer_is_neither_worse_nor_better)
 {
-	(void)state;
 	add_observations(0, 5, 1000, 100000, 1000);
 	add_observations(1, 5, 1000, 10000, 100);
 	judge();
@@ -457,9 +436,8 @@ static void fewer_is_neither_worse_nor_better(void **state)
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_NO_DIFFERENCE);
 }
 
-static void a_rate_of_few_events(void **state)
+UNIT_TEST(a_rate_of_few_events)
 {
-	(void)state;
 	pair.windows[0] = 5;
 	add_observation(1, 1000, 4, 0);
 	pair.windows[1] = 5;
@@ -503,12 +481,11 @@ static void draw_observations(unsigned int group, unsigned int windows, double m
 }
 
 /* Share of pairs with equal sparse rates that get a verdict, by batches and by runs. */
-static void equal_rates_are_seldom_told_apart(void **state)
+UNIT_TEST(equal_rates_are_seldom_told_apart)
 {
 	static const double means[] = { 0.3, 1, 3, 20 };
 	uint64_t seed = 1;
 
-	(void)state;
 	for (unsigned int i = 0; i < 8; i++) {
 		unsigned int wrong = 0;
 
@@ -529,12 +506,11 @@ static void equal_rates_are_seldom_told_apart(void **state)
 }
 
 /* Batches of one run: a difference that batches would show is none if runs differ by 25 %. */
-static void one_run(void **state)
+UNIT_TEST(one_run)
 {
 	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
 	double low;
 
-	(void)state;
 	pair.rules.batches = true;
 	add_observations(0, 5, 1000, 100000, 1000);
 	add_observations(1, 5, 1000, 100000, 1500);
@@ -571,13 +547,12 @@ static void one_run(void **state)
 	assert_int_equal(tail->verdict, JUDGE_WORSE);
 }
 
-static void a_window_of_no_time(void **state)
+UNIT_TEST(a_window_of_no_time)
 {
 	const struct observation observations[] = { { .window = 0, .events = 5 },
 						    { .window = 2, .events = 7 } };
 	const uint64_t windows_ns[] = { 1000000000, 0, 1000000000 };
 
-	(void)state;
 	for (int batches = 0; batches < 2; batches++) {
 		struct rate rate = rate__of(observations, 2, windows_ns, 3, false, batches);
 
@@ -588,7 +563,7 @@ static void a_window_of_no_time(void **state)
 }
 
 /* The variance of a mean of logarithms is a ninth of the sum of three: 1 / (n + 1) each. */
-static void spread_of_a_mean_of_rates(void **state)
+UNIT_TEST(spread_of_a_mean_of_rates)
 {
 	const struct observation observations[] = { { .window = 0, .events = 9 },
 						    { .window = 1, .events = 19 },
@@ -596,7 +571,6 @@ static void spread_of_a_mean_of_rates(void **state)
 	const uint64_t windows_ns[] = { 1000000000, 1000000000, 1000000000 };
 	struct rate rate = rate__of(observations, 3, windows_ns, 3, false, false);
 
-	(void)state;
 	assert_true(fabs(rate.known - 0.175 / 9) < 1e-12);
 	assert_true(fabs(rate.centre - log(9.5 * 19.5 * 39.5) / 3) < 1e-12);
 	assert_true(fabs(rate.per_second - cbrt(9.0 * 19 * 39)) < 1e-9);
@@ -606,38 +580,4 @@ static void spread_of_a_mean_of_rates(void **state)
 	assert_true(fabs(rate.per_second - 67.0 / 3) < 1e-9);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(names),
-		TEST(spread_from_run_to_run),
-		TEST(worse_and_better),
-		TEST(more_events_are_not_more_tail),
-		TEST(identical_runs),
-		TEST(nothing_at_all),
-		TEST(too_few_observations),
-		TEST(no_tail_on_either_group),
-		TEST(no_tail_on_one_group),
-		TEST(all_in_the_tail),
-		TEST(a_few_tail_events),
-		TEST(too_few_events_for_a_share),
-		TEST(too_few_events_for_a_quantile),
-		TEST(a_mean_of_few_events),
-		TEST(below_the_resolution),
-		TEST(only_what_is_asked_for),
-		TEST(a_minimal_effect),
-		TEST(correction_is_said),
-		TEST(one_run),
-		TEST(idle_is_data),
-		TEST(a_nearly_empty_batch),
-		TEST(fewer_is_neither_worse_nor_better),
-		TEST(a_rate_of_few_events),
-		TEST(equal_rates_are_seldom_told_apart),
-		cmocka_unit_test(a_window_of_no_time),
-		cmocka_unit_test(spread_of_a_mean_of_rates),
-	};
-
-	return cmocka_run_group_tests_name("judge", tests, NULL, NULL);
-}
+UNIT_MAIN(.setup = begin, .teardown = end)

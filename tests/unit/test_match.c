@@ -12,9 +12,8 @@ static void write_as(const char *name, const char *method, const char *metric)
 			&mix);
 }
 
-static void not_measured_alike(void **state)
+UNIT_TEST(not_measured_alike)
 {
-	(void)state;
 	write_as("off", "kprobe", "handle_mm_fault");
 	write_as("on", "perf-event", "page_fault");
 	assert_int_equal(compare(), -ENODATA);
@@ -25,9 +24,8 @@ static void not_measured_alike(void **state)
 			    "by method perf-event on ON; record both with one --method");
 }
 
-static void another_method(void **state)
+UNIT_TEST(another_method)
 {
-	(void)state;
 	write_as("off", "kprobe", "handle_mm_fault");
 	write_as("on", "fentry", "handle_mm_fault");
 	assert_int_equal(compare(), 0);
@@ -39,11 +37,10 @@ static void another_method(void **state)
 }
 
 /* A metric that one recording has in addition is left out, whichever group it is in. */
-static void metrics_in_common(void **state)
+UNIT_TEST(metrics_in_common)
 {
 	struct recording_mix mix = { 100000, 1000, 20, 0 };
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
 
@@ -58,12 +55,11 @@ static void metrics_in_common(void **state)
 			    "have are compared");
 }
 
-static void a_probe_that_one_group_lacks(void **state)
+UNIT_TEST(a_probe_that_one_group_lacks)
 {
 	struct recording_mix mix = { 100000, 1000, 20, 0 };
 	struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
 
-	(void)state;
 	sample_metric(sample_probe(run, "runqlat", "stamps", "for tests"), "run_queue", "made up");
 	recording_write(run, dir, "off", 20, recording_mix, &mix);
 	run = recording_begin("memlat", "kprobe", "handle_mm_fault");
@@ -76,11 +72,10 @@ static void a_probe_that_one_group_lacks(void **state)
 	assert_string_equal(comparison.refusals[1].why, "not recorded on OFF");
 }
 
-static void a_refused_probe(void **state)
+UNIT_TEST(a_refused_probe)
 {
 	struct recording_mix mix = { 100000, 1000, 20, 0 };
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
 
@@ -100,11 +95,10 @@ static void write_with_tail(const char *name, uint64_t tail_ns, uint64_t tail)
 	recording_write(run, dir, name, 20, recording_mix, &mix);
 }
 
-static void thresholds_that_differ(void **state)
+UNIT_TEST(thresholds_that_differ)
 {
 	struct comparison_rules rules = defaults;
 
-	(void)state;
 	/* The tail of ON was counted from elsewhere on: only the slots have the reference. */
 	write_with_tail("off", 8000, 1000);
 	write_with_tail("on", 30000, 1000);
@@ -125,12 +119,11 @@ static void mix_both(struct run_data *delta, unsigned int interval, const void *
 	recording_mix(&delta[1], interval, arg);
 }
 
-static void a_threshold_for_each_probe(void **state)
+UNIT_TEST(a_threshold_for_each_probe)
 {
 	struct recording_mix mix = { 100000, 1000, 20, 0 };
 	struct comparison_rules rules = defaults;
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
 
@@ -150,20 +143,18 @@ static void a_threshold_for_each_probe(void **state)
 	}
 }
 
-static void a_group_without_threshold_has_that_of_the_other(void **state)
+UNIT_TEST(a_group_without_threshold_has_that_of_the_other)
 {
-	(void)state;
 	write_with_tail("off", 0, 1000);
 	write_with_tail("on", 8000, 1000);
 	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.tails[0].ns, 8000);
 }
 
-static void thresholds_that_cannot_be_joined(void **state)
+UNIT_TEST(thresholds_that_cannot_be_joined)
 {
 	char *printed;
 
-	(void)state;
 	write_with_tail("off", 8001, 1000);
 	write_with_tail("on", 8003, 1000);
 	assert_int_equal(compare(), 0);
@@ -183,19 +174,4 @@ static void thresholds_that_cannot_be_joined(void **state)
 	assert_int_equal(comparison.tails[0].ns, 8001);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(not_measured_alike),
-		TEST(another_method),
-		TEST(metrics_in_common),
-		TEST(a_probe_that_one_group_lacks),
-		TEST(a_refused_probe),
-		TEST(thresholds_that_differ),
-		TEST(a_threshold_for_each_probe),
-		TEST(a_group_without_threshold_has_that_of_the_other),
-		TEST(thresholds_that_cannot_be_joined),
-	};
-
-	return cmocka_run_group_tests_name("match", tests, NULL, NULL);
-}
+UNIT_MAIN(.setup = begin, .teardown = end)

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What the exporter shows of a run: each value if it is known, and no line if it is not. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <serve/metrics.h>
 
@@ -71,12 +65,11 @@ static void expect(const struct run *run, const char *name, const char *labels, 
 	free(shown);
 }
 
-static void test_a_cost_that_was_not_timed_is_absent(void **state)
+UNIT_TEST(test_a_cost_that_was_not_timed_is_absent)
 {
 	struct run *run = make_run();
 	struct run_cost *cost = &run->probes[0].cost;
 
-	(void)state;
 	expect(run, "latscope_probe_event_cost_seconds", "{probe=\"runqlat\"}", NULL);
 	expect(run, "latscope_probe_cpu_ratio", "{probe=\"runqlat\"}", NULL);
 	*cost = (struct run_cost){
@@ -89,14 +82,13 @@ static void test_a_cost_that_was_not_timed_is_absent(void **state)
 	run__free(run);
 }
 
-static void test_a_check_that_was_not_possible_is_absent(void **state)
+UNIT_TEST(test_a_check_that_was_not_possible_is_absent)
 {
 	static const char name[] = "latscope_kernel_check_agrees";
 	struct run *run = make_run();
 	struct run_check *check = &run->probes[0].check;
 	char events[128], ns[128];
 
-	(void)state;
 	snprintf(events, sizeof(events), CHECKED, "events");
 	snprintf(ns, sizeof(ns), CHECKED, "time");
 	check->events.known = check->time.known = true; /* without a source it is not */
@@ -114,12 +106,11 @@ static void test_a_check_that_was_not_possible_is_absent(void **state)
 	run__free(run);
 }
 
-static void test_a_time_without_a_bound_is_absent(void **state)
+UNIT_TEST(test_a_time_without_a_bound_is_absent)
 {
 	struct run *run = make_run();
 	__u64 *counts = run->probes[0].total.metrics[0].counts;
 
-	(void)state;
 	expect(run, "latscope_lost_seconds", QUEUE, "0");
 	counts[LAT_SEEN] += 3;
 	counts[LAT_MISSED_START] = 3;
@@ -132,11 +123,10 @@ static void test_a_time_without_a_bound_is_absent(void **state)
 	run__free(run);
 }
 
-static void test_the_accounting_is_that_of_the_run(void **state)
+UNIT_TEST(test_the_accounting_is_that_of_the_run)
 {
 	struct run *run = make_run();
 
-	(void)state;
 	expect(run, "latscope_accounting_balanced", QUEUE, "1");
 	run->probes[0].total.metrics[0].counts[LAT_SEEN]++;
 	expect(run, "latscope_accounting_balanced", QUEUE, "0");
@@ -147,11 +137,10 @@ static void test_the_accounting_is_that_of_the_run(void **state)
 	run__free(run);
 }
 
-static void test_a_refused_probe_is_down_and_has_no_numbers(void **state)
+UNIT_TEST(test_a_refused_probe_is_down_and_has_no_numbers)
 {
 	struct run *run = make_run();
 
-	(void)state;
 	expect(run, "latscope_probe_up", "{probe=\"runqlat\"}", "1");
 	expect(run, "latscope_runqlat_run_queue_seconds_count", "", "10");
 	snprintf(run->probes[0].refused, RUN_TEXT, "no such event");
@@ -162,7 +151,7 @@ static void test_a_refused_probe_is_down_and_has_no_numbers(void **state)
 	run__free(run);
 }
 
-static void test_what_a_path_does_not_say_is_absent(void **state)
+UNIT_TEST(test_what_a_path_does_not_say_is_absent)
 {
 	struct exported all[] = { { .name = "/a.service", .path = "/a.service" },
 				  { .name = "(unknown)" } };
@@ -170,7 +159,6 @@ static void test_what_a_path_does_not_say_is_absent(void **state)
 	struct run *run = make_run();
 	char *shown;
 
-	(void)state;
 	run->probes[0].by = 1U << LAT_BY_CGROUP;
 	shown = show(run, &series);
 	assert_non_null(strstr(shown, "\nlatscope_cgroup_info{cgroup=\"/a.service\","
@@ -182,16 +170,4 @@ static void test_what_a_path_does_not_say_is_absent(void **state)
 	run__free(run);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_cost_that_was_not_timed_is_absent),
-		cmocka_unit_test(test_a_check_that_was_not_possible_is_absent),
-		cmocka_unit_test(test_a_time_without_a_bound_is_absent),
-		cmocka_unit_test(test_the_accounting_is_that_of_the_run),
-		cmocka_unit_test(test_a_refused_probe_is_down_and_has_no_numbers),
-		cmocka_unit_test(test_what_a_path_does_not_say_is_absent),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

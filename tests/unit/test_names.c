@@ -6,12 +6,11 @@
 #include "core/split.h"
 #include "core/names.h"
 
-static void dimensions_both_ways(void **state)
+UNIT_TEST(dimensions_both_ways)
 {
 	char text[SPLIT_TEXT];
 	uint32_t mask = 0;
 
-	(void)state;
 	for (int by = 0; by < LAT_BY_COUNT; by++) {
 		assert_int_equal(split__find(split__name(by)), by);
 		assert_int_equal(split__parse(split__name(by), &mask), 0);
@@ -27,15 +26,14 @@ static void dimensions_both_ways(void **state)
 	assert_int_equal(split__find("processes"), -EINVAL);
 }
 
-static void bad_lists_are_refused(void **state)
+UNIT_TEST(bad_lists_are_refused)
 {
 	static const char *const bad[] = { "",		",",	 "disk,",   ",disk",
 					   "disk,,op",	"Disk",	 "disk op", "proc",
 					   "processes", " disk", "disk,x" };
 	uint32_t mask = 77;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(bad); i++)
 		assert_int_equal(split__parse(bad[i], &mask), -EINVAL);
 	assert_int_equal(mask, 77);
 }
@@ -88,9 +86,8 @@ static const char *name_of(enum lat_by by, uint64_t id, const char *comm)
 	return names__key(names, &key, comm, out);
 }
 
-static void names_of_keys(void **state)
+UNIT_TEST(names_of_keys)
 {
-	(void)state;
 	assert_string_equal(name_of(LAT_BY_OP, LAT_OP_READ, NULL), "read");
 	assert_string_equal(name_of(LAT_BY_OP, LAT_OP_OTHER, NULL), "other");
 	assert_string_equal(name_of(LAT_BY_MODE, LAT_MODE_GUP, NULL), "gup");
@@ -113,9 +110,8 @@ static void names_of_keys(void **state)
 			    "0123456789abcd? (1)");
 }
 
-static void names_of_disks(void **state)
+UNIT_TEST(names_of_disks)
 {
-	(void)state;
 	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20, NULL), "sda");
 	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20 | 1, NULL), "sda1");
 	assert_string_equal(name_of(LAT_BY_DISK, 9ULL << 20 | 5, NULL), "9:5");
@@ -123,9 +119,8 @@ static void names_of_disks(void **state)
 }
 
 /* Its requests are reported after it has gone, when another disk has its number. */
-static void a_disk_that_is_gone_keeps_its_name(void **state)
+UNIT_TEST(a_disk_that_is_gone_keeps_its_name)
 {
-	(void)state;
 	assert_int_equal(unlink(unit_path(dir, "sys/dev/block/8:0")), 0);
 	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20, NULL), "sda");
 	unit_link(dir, "sys/dev/block/8:0", "../../devices/pci/block/sdx");
@@ -135,9 +130,8 @@ static void a_disk_that_is_gone_keeps_its_name(void **state)
 }
 
 /* It came and went between two readings: only the kernel has seen it. */
-static void a_short_lived_disk_has_the_name_that_the_kernel_saw(void **state)
+UNIT_TEST(a_short_lived_disk_has_the_name_that_the_kernel_saw)
 {
-	(void)state;
 	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20 | 64, NULL), "8:64");
 	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20 | 64, "sd\033z"), "sd?z");
 	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20 | 64, NULL), "sd?z");
@@ -145,13 +139,12 @@ static void a_short_lived_disk_has_the_name_that_the_kernel_saw(void **state)
 	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20 | 80, "sdx"), "sdq");
 }
 
-static void disks_by_name(void **state)
+UNIT_TEST(disks_by_name)
 {
 	static const char *const unknown[] = { "",   "sdz", "odd",   "../sda",	     ".",
 					       "..", "a/b", "/dev/", "/dev/nonesuch" };
 	uint32_t id = 0;
 
-	(void)state;
 	assert_int_equal(names__disk(names, "sda", &id), 0);
 	assert_int_equal(id, 8 << 20);
 	id = 0;
@@ -159,15 +152,14 @@ static void disks_by_name(void **state)
 	assert_int_equal(id, 8 << 20);
 	assert_int_equal(names__disk(names, "/dev/nvme0n1", &id), 0);
 	assert_int_equal(id, 259 << 20 | 3);
-	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(unknown); i++)
 		assert_int_equal(names__disk(names, unknown[i], &id), -ENODEV);
 }
 
-static void cgroup_names(void **state)
+UNIT_TEST(cgroup_names)
 {
 	struct stat st;
 
-	(void)state;
 	assert_string_equal(name_of(LAT_BY_CGROUP, slice_id, NULL), "/system.slice/db.service");
 	assert_string_equal(name_of(LAT_BY_CGROUP, root_id, NULL), "/");
 	assert_string_equal(name_of(LAT_BY_CGROUP, 999999999999, NULL), "cgroup 999999999999");
@@ -224,18 +216,16 @@ static unsigned int named_of(unsigned int nr)
 	return named;
 }
 
-static void cgroups_that_are_gone_keep_their_names_until_they_are_too_many(void **state)
+UNIT_TEST(cgroups_that_are_gone_keep_their_names_until_they_are_too_many)
 {
-	(void)state;
 	assert_int_equal(named_of(4000), 4000);
 	assert_int_equal(named_of(5000), 0);
 }
 
-static void names_are_cheap_again_after_a_pause(void **state)
+UNIT_TEST(names_are_cheap_again_after_a_pause)
 {
 	struct names *own;
 
-	(void)state;
 	assert_int_equal(names__new(&own, dir), 0);
 	assert_true(names__are_cheap(own));
 	assert_string_equal(names__cgroup_path(own, slice_id), "/system.slice/db.service");
@@ -245,11 +235,10 @@ static void names_are_cheap_again_after_a_pause(void **state)
 	names__free(own);
 }
 
-static void cgroups_by_path(void **state)
+UNIT_TEST(cgroups_by_path)
 {
 	uint64_t id = 0;
 
-	(void)state;
 	assert_int_equal(names__cgroup(names, "system.slice/db.service", &id), 0);
 	assert_int_equal(id, slice_id);
 	id = 0;
@@ -263,14 +252,13 @@ static void cgroups_by_path(void **state)
 			 -ENOTDIR);
 }
 
-static void no_cgroup2_is_no_error(void **state)
+UNIT_TEST(no_cgroup2_is_no_error)
 {
 	struct lat_key key = { .id = 5, .by = LAT_BY_CGROUP };
 	struct names *bare = NULL;
 	char *empty = unit_tmpdir(), out[RUN_NAME];
 	uint64_t id;
 
-	(void)state;
 	assert_int_equal(names__new(&bare, empty), 0);
 	assert_string_equal(names__key(bare, &key, NULL, out), "cgroup 5");
 	assert_int_equal(names__cgroup(bare, "/", &id), -ENOENT);
@@ -278,22 +266,4 @@ static void no_cgroup2_is_no_error(void **state)
 	unit_remove(empty);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dimensions_both_ways),
-		cmocka_unit_test(bad_lists_are_refused),
-		cmocka_unit_test(names_of_keys),
-		cmocka_unit_test(names_of_disks),
-		cmocka_unit_test(disks_by_name),
-		cmocka_unit_test(cgroup_names),
-		cmocka_unit_test(cgroups_that_are_gone_keep_their_names_until_they_are_too_many),
-		cmocka_unit_test(names_are_cheap_again_after_a_pause),
-		cmocka_unit_test(cgroups_by_path),
-		cmocka_unit_test(no_cgroup2_is_no_error),
-		cmocka_unit_test(a_disk_that_is_gone_keeps_its_name),
-		cmocka_unit_test(a_short_lived_disk_has_the_name_that_the_kernel_saw),
-	};
-
-	return cmocka_run_group_tests_name("names", tests, make_tree, remove_tree);
-}
+UNIT_MAIN(.group_setup = make_tree, .group_teardown = remove_tree)

@@ -9,7 +9,6 @@
 	(OPTIONS_WINDOW | OPTIONS_FILTER | OPTIONS_SPLIT | OPTIONS_PROBE | OPTIONS_OUTPUT | \
 	 OPTIONS_FORMAT)
 #define MAX_ARGS 64
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static char words[MAX_ARGS][600];
 static char *arguments[MAX_ARGS + 1];
@@ -45,11 +44,10 @@ static int parse(struct options *options, const char *line)
 	return options__parse(options, NULL, NULL, split(line), arguments, NULL);
 }
 
-static void defaults(void **state)
+UNIT_TEST(defaults)
 {
 	struct options options;
 
-	(void)state;
 	assert_int_equal(parse(&options, ""), 0);
 	assert_int_equal(options.duration_ns, 0);
 	assert_int_equal(options.top, OPTIONS_TOP);
@@ -58,11 +56,10 @@ static void defaults(void **state)
 	assert_null(options.output);
 }
 
-static void everything_at_once(void **state)
+UNIT_TEST(everything_at_once)
 {
 	struct options options;
 
-	(void)state;
 	assert_int_equal(parse(&options,
 			       "-d 10s --interval=500ms -p 12 --tid 13 --cgroup /a --comm sh "
 			       "--disk sda --by process,op --by disk --top 3 --method hash "
@@ -147,11 +144,10 @@ static const struct {
 	{ "--\033[31m", "unknown option '--?[31m'" },
 };
 
-static void wrong_usage_is_one_line(void **state)
+UNIT_TEST(wrong_usage_is_one_line)
 {
 	struct options options;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT_OF(wrong); i++) {
 		int err = parse(&options, wrong[i].line);
 
@@ -164,12 +160,11 @@ static void wrong_usage_is_one_line(void **state)
 	}
 }
 
-static void labels_have_limits(void **state)
+UNIT_TEST(labels_have_limits)
 {
 	char line[1000] = "", text[600];
 	struct options options;
 
-	(void)state;
 	for (int i = 0; i < RUN_LABELS; i++) {
 		snprintf(text, sizeof(text), "--label=k%d=v ", i);
 		strcat(line, text);
@@ -189,7 +184,7 @@ static void labels_have_limits(void **state)
 	assert_non_null(strstr(options.error, "too long"));
 }
 
-static void workloads(void **state)
+UNIT_TEST(workloads)
 {
 	static const struct {
 		const char *line;
@@ -205,7 +200,6 @@ static void workloads(void **state)
 	};
 	struct options options;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT_OF(table); i++) {
 		assert_int_equal(parse(&options, table[i].line), 0);
 		assert_int_equal(options.nr_args, table[i].nr);
@@ -228,11 +222,10 @@ static int parse_report(struct options *options, const char *line)
 	return options__parse(options, NULL, NULL, split(line), arguments, NULL);
 }
 
-static void arguments_may_stand_anywhere(void **state)
+UNIT_TEST(arguments_may_stand_anywhere)
 {
 	struct options options;
 
-	(void)state;
 	assert_int_equal(parse_report(&options, "DIR --json --top 5"), 0);
 	assert_true(options.json);
 	assert_int_equal(options.nr_args, 1);
@@ -242,11 +235,10 @@ static void arguments_may_stand_anywhere(void **state)
 	assert_string_equal(options.error, "unexpected argument 'OTHER'");
 }
 
-static void groups_not_taken_are_refused(void **state)
+UNIT_TEST(groups_not_taken_are_refused)
 {
 	struct options options;
 
-	(void)state;
 	assert_int_equal(parse_report(&options, "--pid 5"), -EINVAL);
 	assert_string_equal(options.error, "unknown option '--pid'");
 	assert_int_equal(parse_report(&options, "DIR -d 5"), -EINVAL);
@@ -285,11 +277,10 @@ static int parse_with_own(struct own *own, const char *line, FILE *help)
 	return options__parse(&own->options, &own_argp, own, split(line), arguments, help);
 }
 
-static void own_options_are_parsed_with_common_ones(void **state)
+UNIT_TEST(own_options_are_parsed_with_common_ones)
 {
 	struct own own;
 
-	(void)state;
 	assert_int_equal(parse_with_own(&own, "-n 3 --json", NULL), 0);
 	assert_int_equal(own.runs, 3);
 	assert_true(own.options.json);
@@ -299,14 +290,13 @@ static void own_options_are_parsed_with_common_ones(void **state)
 	assert_string_equal(own.options.error, "--runs needs a value");
 }
 
-static void help_is_printed_to_the_given_stream(void **state)
+UNIT_TEST(help_is_printed_to_the_given_stream)
 {
 	struct own own;
 	char *text = NULL;
 	size_t size;
 	FILE *help = open_memstream(&text, &size);
 
-	(void)state;
 	assert_int_equal(parse_with_own(&own, "-n 3 --help --nonesuch", help), 1);
 	fclose(help);
 	assert_non_null(strstr(text, "Usage: latscope record [OPTION...] [-- WORKLOAD ARGS]\n"));
@@ -318,19 +308,4 @@ static void help_is_printed_to_the_given_stream(void **state)
 	free(text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(defaults),
-		cmocka_unit_test(everything_at_once),
-		cmocka_unit_test(wrong_usage_is_one_line),
-		cmocka_unit_test(labels_have_limits),
-		cmocka_unit_test(workloads),
-		cmocka_unit_test(arguments_may_stand_anywhere),
-		cmocka_unit_test(groups_not_taken_are_refused),
-		cmocka_unit_test(own_options_are_parsed_with_common_ones),
-		cmocka_unit_test(help_is_printed_to_the_given_stream),
-	};
-
-	return cmocka_run_group_tests_name("options", tests, NULL, NULL);
-}
+UNIT_MAIN()

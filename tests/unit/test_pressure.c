@@ -11,6 +11,8 @@
 	"some avg10=1.00 avg60=2.00 avg300=3.00 total=" some "\n" \
 	"full avg10=0.00 avg60=0.00 avg300=0.00 total=" full "\n"
 
+#define ON_FILES(name) UNIT_TEST_WITH(name, unit_make_dir, close_here)
+
 /* ---- reading the kernel's files ---- */
 
 static struct pressure *pressure;
@@ -57,9 +59,8 @@ static int64_t value(enum pressure_column column)
 	return found.known ? found.integer : -1;
 }
 
-static void rows_are_what_the_counters_gained(void **state)
+ON_FILES(rows_are_what_the_counters_gained)
 {
-	(void)state;
 	write_psi(PSI("100", "7"), PSI("1000", "500"), PSI("30", "20"));
 	unit_write(dir, "proc/vmstat",
 		   "pgmajfault 5\npgscan_anon 10\npgscan_file 20\npgscan_direct 3\n"
@@ -86,9 +87,8 @@ static void rows_are_what_the_counters_gained(void **state)
 	assert_int_equal(value(PRESSURE_SWAPPED_OUT), 1);
 }
 
-static void what_a_kernel_lacks_is_unknown_not_zero(void **state)
+ON_FILES(what_a_kernel_lacks_is_unknown_not_zero)
 {
-	(void)state;
 	unit_write(dir, "proc/vmstat", "pgmajfault 5\nworkingset_refault 4\n");
 	open_here();
 	unit_write(dir, "proc/vmstat", "pgmajfault 6\nworkingset_refault 6\n");
@@ -104,9 +104,8 @@ static void what_a_kernel_lacks_is_unknown_not_zero(void **state)
 	assert_null(strstr(why, "vmstat"));
 }
 
-static void nothing_at_all_is_no_error(void **state)
+ON_FILES(nothing_at_all_is_no_error)
 {
-	(void)state;
 	open_here();
 	assert_int_equal(pressure__read(pressure, table, 1), 0);
 	for (unsigned int i = 0; i < PRESSURE_COLUMNS; i++)
@@ -114,9 +113,8 @@ static void nothing_at_all_is_no_error(void **state)
 	assert_non_null(strstr(why, "reclaim: /proc/vmstat: No such file"));
 }
 
-static void a_counter_that_falls_is_unknown(void **state)
+ON_FILES(a_counter_that_falls_is_unknown)
 {
-	(void)state;
 	unit_write(dir, "proc/vmstat", "pgmajfault 50\npswpin 5\n");
 	open_here();
 	unit_write(dir, "proc/vmstat", "pgmajfault 40\npswpin 6\n");
@@ -125,9 +123,8 @@ static void a_counter_that_falls_is_unknown(void **state)
 	assert_int_equal(value(PRESSURE_SWAPPED_IN), 1);
 }
 
-static void throttling_is_that_of_cgroups_with_a_limit(void **state)
+ON_FILES(throttling_is_that_of_cgroups_with_a_limit)
 {
-	(void)state;
 	unit_write(dir, "proc/self/mounts", "none /sys/fs/cgroup cgroup2 rw 0 0\n");
 	write_limited("a", "50000 100000", "1000");
 	write_limited("a/b", "20000 100000", "70");
@@ -145,9 +142,8 @@ static void throttling_is_that_of_cgroups_with_a_limit(void **state)
 	assert_int_equal(value(PRESSURE_THROTTLED), 5000);
 }
 
-static void without_a_limit_throttling_is_unknown(void **state)
+ON_FILES(without_a_limit_throttling_is_unknown)
 {
-	(void)state;
 	unit_write(dir, "proc/self/mounts", "none /sys/fs/cgroup cgroup2 rw 0 0\n");
 	write_limited("free", "max 100000", "5");
 	open_here();
@@ -198,11 +194,10 @@ static const struct correlation_pair *pair_of(enum pressure_column column)
 	return &correlation__pressure(&correlation, column)->pairs[0];
 }
 
-static void a_probe_follows_the_pressure_that_comes_with_its_bursts(void **state)
+UNIT_TEST(a_probe_follows_the_pressure_that_comes_with_its_bursts)
 {
 	const struct correlation_pair *pair;
 
-	(void)state;
 	make(pressure_columns, PRESSURE_COLUMNS);
 	assert_int_equal(correlation.nr_keys, 0);
 	pair = pair_of(PRESSURE_MEMORY_SOME);
@@ -215,17 +210,15 @@ static void a_probe_follows_the_pressure_that_comes_with_its_bursts(void **state
 	assert_true(fabs(pair->worst - 350) < 30);
 }
 
-static void it_does_not_follow_what_comes_at_random(void **state)
+UNIT_TEST(it_does_not_follow_what_comes_at_random)
 {
-	(void)state;
 	make(pressure_columns, PRESSURE_COLUMNS);
 	assert_int_equal(pair_of(PRESSURE_CPU_SOME)->verdict, TIMELINE_NOT_SHOWN);
 	assert_false(isnan(pair_of(PRESSURE_CPU_SOME)->adjusted));
 }
 
-static void it_does_not_follow_what_there_is_none_of(void **state)
+UNIT_TEST(it_does_not_follow_what_there_is_none_of)
 {
-	(void)state;
 	make(pressure_columns, PRESSURE_COLUMNS);
 	assert_int_equal(pair_of(PRESSURE_IO_SOME)->verdict, TIMELINE_NOT_SHOWN);
 	assert_string_equal(pair_of(PRESSURE_IO_SOME)->why, "there was none in 60 intervals");
@@ -234,23 +227,21 @@ static void it_does_not_follow_what_there_is_none_of(void **state)
 }
 
 /* Three questions of one probe: not the details, which repeat them. */
-static void only_the_questions_are_corrected_together(void **state)
+UNIT_TEST(only_the_questions_are_corrected_together)
 {
 	const struct correlation_pair *memory;
 
-	(void)state;
 	make(pressure_columns, PRESSURE_COLUMNS);
 	memory = pair_of(PRESSURE_MEMORY_SOME);
 	assert_true(fabs(memory->adjusted / memory->found.p - 2) < 1e-9); /* and CPU */
 }
 
-static void a_sentence_answers_each_question(void **state)
+UNIT_TEST(a_sentence_answers_each_question)
 {
 	struct json_object *object = json_object_new_object(), *found, *part;
 	struct sheet *sheet = sheet_begin();
 	char *text;
 
-	(void)state;
 	make(pressure_columns, PRESSURE_COLUMNS);
 	report__print_pressure(sheet->out, &correlation);
 	text = sheet_end(sheet);
@@ -277,13 +268,12 @@ static void a_sentence_answers_each_question(void **state)
 	json_object_put(object);
 }
 
-static void recordings_without_it_say_nothing(void **state)
+UNIT_TEST(recordings_without_it_say_nothing)
 {
 	struct json_object *object = json_object_new_object();
 	struct sheet *sheet = sheet_begin();
 	char *text;
 
-	(void)state;
 	make(NULL, 0);
 	assert_null(correlation__pressure(&correlation, PRESSURE_CPU_SOME));
 	report__print_pressure(sheet->out, &correlation);
@@ -296,11 +286,10 @@ static void recordings_without_it_say_nothing(void **state)
 }
 
 /* A file may have any columns under this name. */
-static void other_columns_are_not_taken_for_it(void **state)
+UNIT_TEST(other_columns_are_not_taken_for_it)
 {
 	struct table_column columns[PRESSURE_COLUMNS];
 
-	(void)state;
 	memcpy(columns, pressure_columns, sizeof(columns));
 	columns[PRESSURE_OOM_KILLS].name = "other";
 	make(columns, PRESSURE_COLUMNS);
@@ -308,26 +297,4 @@ static void other_columns_are_not_taken_for_it(void **state)
 	assert_int_equal(correlation.nr, 0);
 }
 
-#define ON_FILES(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, close_here)
-#define ON_RECORDING(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, bursts_end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ON_FILES(rows_are_what_the_counters_gained),
-		ON_FILES(what_a_kernel_lacks_is_unknown_not_zero),
-		ON_FILES(nothing_at_all_is_no_error),
-		ON_FILES(a_counter_that_falls_is_unknown),
-		ON_FILES(throttling_is_that_of_cgroups_with_a_limit),
-		ON_FILES(without_a_limit_throttling_is_unknown),
-		ON_RECORDING(a_probe_follows_the_pressure_that_comes_with_its_bursts),
-		ON_RECORDING(it_does_not_follow_what_comes_at_random),
-		ON_RECORDING(it_does_not_follow_what_there_is_none_of),
-		ON_RECORDING(only_the_questions_are_corrected_together),
-		ON_RECORDING(a_sentence_answers_each_question),
-		ON_RECORDING(recordings_without_it_say_nothing),
-		ON_RECORDING(other_columns_are_not_taken_for_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.setup = unit_make_dir, .teardown = bursts_end)

@@ -93,12 +93,11 @@ static uint64_t newest(const struct ring *ring, enum recorder_level level)
 	return number_of(ring, level, true);
 }
 
-static void test_it_has_five_minutes_and_an_hour(void **state)
+UNIT_TEST(test_it_has_five_minutes_and_an_hour)
 {
 	struct recorder_state has;
 	struct ring ring;
 
-	(void)state;
 	begin(&ring, 256 << 20);
 	for (int i = 0; i < 360; i++)
 		add(&ring, 10 * SECOND, 2);
@@ -115,12 +114,11 @@ static void test_it_has_five_minutes_and_an_hour(void **state)
 	finish(&ring);
 }
 
-static void test_it_does_not_exceed_its_size(void **state)
+UNIT_TEST(test_it_does_not_exceed_its_size)
 {
 	uint64_t most = 0, bytes;
 	struct ring ring;
 
-	(void)state;
 	begin(&ring, RECORDER_LEAST);
 	for (int i = 0; i < 600 && oldest(&ring, RECORDER_COARSE) < 4; i++) {
 		add(&ring, SECOND, KEYS);
@@ -134,12 +132,11 @@ static void test_it_does_not_exceed_its_size(void **state)
 }
 
 /* What is left of an earlier process counts. */
-static void test_the_ring_before_counts(void **state)
+UNIT_TEST(test_the_ring_before_counts)
 {
 	struct ring before, ring;
 	uint64_t old, most = 0;
 
-	(void)state;
 	begin(&before, RECORDER_LEAST);
 	for (int i = 0; i < 15; i++)
 		add(&before, SECOND, KEYS);
@@ -178,11 +175,10 @@ static void nothing(struct run_data *delta, unsigned int interval, const void *a
 }
 
 /* A sync would delay the requests that it measures. Other recordings wait for the disk. */
-static void test_it_does_not_wait_for_the_disk(void **state)
+UNIT_TEST(test_it_does_not_wait_for_the_disk)
 {
 	struct ring ring;
 
-	(void)state;
 	recording_write(recording_begin("runqlat", "stamps", "run_queue"), dir, "other", 1, nothing,
 			NULL);
 	assert_true(syncs > 0);
@@ -195,18 +191,4 @@ static void test_it_does_not_wait_for_the_disk(void **state)
 	assert_int_equal(syncs, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_it_has_five_minutes_and_an_hour, unit_make_dir,
-						unit_remove_dir),
-		cmocka_unit_test_setup_teardown(test_it_does_not_exceed_its_size, unit_make_dir,
-						unit_remove_dir),
-		cmocka_unit_test_setup_teardown(test_the_ring_before_counts, unit_make_dir,
-						unit_remove_dir),
-		cmocka_unit_test_setup_teardown(test_it_does_not_wait_for_the_disk, unit_make_dir,
-						unit_remove_dir),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.setup = unit_make_dir, .teardown = unit_remove_dir)

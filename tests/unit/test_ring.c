@@ -18,7 +18,7 @@ static struct ring_hist *new_hist(void)
 }
 
 /* Each value is in the one bucket that holds it, at every edge there is. */
-static void buckets_hold_their_values(void **state)
+UNIT_TEST(buckets_hold_their_values)
 {
 	static const uint64_t values[] = { 0,
 					   1,
@@ -34,8 +34,7 @@ static void buckets_hold_their_values(void **state)
 					   1ULL << 41,
 					   UINT64_MAX - 1 };
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(values); i++) {
 		struct ring_hist *hist = new_hist();
 		struct ring_bucket bucket = { 0 };
 
@@ -60,13 +59,12 @@ static int by_value(const void *left, const void *right)
 }
 
 /* Against the sorted samples: exact below RING_EXACT, within 1/32 above. */
-static void quantiles_are_those_of_the_samples(void **state)
+UNIT_TEST(quantiles_are_those_of_the_samples)
 {
 	enum { NR = 10007 };
 	static uint64_t values[NR];
 	static const unsigned int permilles[] = { 1, 250, 500, 900, 990, 999, 1000 };
 
-	(void)state;
 	for (unsigned int shift = 0; shift < 2; shift++) {
 		struct ring_hist *hist = new_hist();
 
@@ -75,7 +73,7 @@ static void quantiles_are_those_of_the_samples(void **state)
 			ring_hist__add(hist, values[i]);
 		}
 		qsort(values, NR, sizeof(values[0]), by_value);
-		for (size_t i = 0; i < sizeof(permilles) / sizeof(permilles[0]); i++) {
+		for (size_t i = 0; i < COUNT_OF(permilles); i++) {
 			uint64_t rank = (NR * permilles[i] + 999) / 1000;
 			double wanted = (double)values[rank - 1];
 			double got = ring_hist__quantile(hist, permilles[i]);
@@ -92,12 +90,11 @@ static void quantiles_are_those_of_the_samples(void **state)
 }
 
 /* If a bucket has more than one value, none is returned that no sample can have had. */
-static void quantiles_lie_between_the_ends(void **state)
+UNIT_TEST(quantiles_lie_between_the_ends)
 {
 	static const uint64_t values[] = { RING_EXACT, RING_EXACT + 1, 7980, 7991, 1ULL << 41 };
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(values); i++) {
 		struct ring_hist *hist = new_hist();
 
 		ring_hist__add(hist, values[i]);
@@ -110,12 +107,11 @@ static void quantiles_lie_between_the_ends(void **state)
 	}
 }
 
-static void baseline_is_taken_off(void **state)
+UNIT_TEST(baseline_is_taken_off)
 {
 	struct ring_hist *hist = new_hist(), *empty = new_hist();
 	struct ring_summary summary;
 
-	(void)state;
 	ring_summary__of(&summary, hist, ring_hist__quantile(empty, 500));
 	assert_int_equal(summary.kept, 0);
 	assert_true(summary.p50 == 0 && summary.mean == 0);
@@ -137,13 +133,12 @@ static void baseline_is_taken_off(void **state)
 }
 
 /* 1000 samples from 1000 cycles on, each 1 % longer than the one before. */
-static void statistics_have_the_right_names(void **state)
+UNIT_TEST(statistics_have_the_right_names)
 {
 	struct ring_hist *hist = new_hist(), *empty = new_hist();
 	struct ring_summary summary;
 	double cycles[1001] = { 1000 };
 
-	(void)state;
 	for (unsigned int rank = 1; rank <= 1000; rank++) {
 		cycles[rank] = cycles[rank - 1] * 1.01;
 		ring_hist__add(hist, (uint64_t)cycles[rank]);
@@ -157,12 +152,11 @@ static void statistics_have_the_right_names(void **state)
 	free(empty);
 }
 
-static void ns_follow_the_tsc(void **state)
+UNIT_TEST(ns_follow_the_tsc)
 {
 	struct ring_hist *hist = new_hist();
 	struct lat_hist ns;
 
-	(void)state;
 	for (unsigned int i = 0; i < 10; i++)
 		ring_hist__add(hist, 1050);
 	ring_hist__add(hist, 40050);
@@ -180,13 +174,12 @@ static const struct ring_event way_and_back = { "fault", "a fault", false };
 static const struct ring_event round_trip = { "syscall", "a call", true };
 static const struct ring_method method = { .name = "kvm", .mechanism = "a guest" };
 
-static void result_becomes_a_module(void **state)
+UNIT_TEST(result_becomes_a_module)
 {
 	struct ring_result *result = calloc(1, sizeof(*result));
 	struct run_probe *module = calloc(1, sizeof(*module));
 	struct ring_count *count = &result->events[0];
 
-	(void)state;
 	result->method = &method;
 	result->tsc_khz = 1000000;
 	result->where.place = RING_NESTED;
@@ -259,10 +252,9 @@ static const struct {
 	{ { .cpuid_cycles = 150, .empty_cycles = 44 }, "Bochs", RING_EMULATED, "Bochs" },
 };
 
-static void place_is_recognised(void **state)
+UNIT_TEST(place_is_recognised)
 {
-	(void)state;
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(places); i++) {
 		char *root = unit_tmpdir();
 		struct ring_where where;
 
@@ -277,12 +269,11 @@ static void place_is_recognised(void **state)
 	}
 }
 
-static void xen_domain_is_virtual(void **state)
+UNIT_TEST(xen_domain_is_virtual)
 {
 	struct ring_facts facts = { .cpuid_cycles = 150 };
 	struct ring_where where;
 
-	(void)state;
 	unit_write(dir, "sys/hypervisor/type", "xen\n");
 	ring_where__judge(&where, &facts, NULL, dir);
 	assert_int_equal(where.place, RING_VIRTUAL);
@@ -307,14 +298,13 @@ static const struct {
 	  "fpu", "KPTI no, IBRS no, retbleed: Vulnerable, VERW yes, FRED no" },
 };
 
-static void mitigations_are_reported(void **state)
+UNIT_TEST(mitigations_are_reported)
 {
 	char text[RING_MITIGATIONS_TEXT], cpuinfo[128];
 	struct ring_facts facts = { .cpuid_cycles = 150 };
 	struct ring_where where;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(mitigations) / sizeof(mitigations[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(mitigations); i++) {
 		char *host;
 
 		unit_write(dir, VULNERABILITIES "meltdown", mitigations[i].meltdown);
@@ -354,13 +344,12 @@ static const struct {
 	{ "mmio_stale_data", "Mitigation: Clear CPU buffers; SMT vulnerable", "not known" },
 };
 
-static void verw_is_reported(void **state)
+UNIT_TEST(verw_is_reported)
 {
 	struct ring_facts facts = { .cpuid_cycles = 150 };
 	char name[128];
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(verws) / sizeof(verws[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(verws); i++) {
 		char *root = unit_tmpdir(), *host;
 		struct ring_where where;
 
@@ -469,13 +458,12 @@ static int measure_fake(uint64_t crossings, bool (*go_on)(const struct ring_coun
 	return measure_by(&fake_method, crossings, go_on, result, why);
 }
 
-static void round_trips_that_end_before_they_begin_are_dropped(void **state)
+UNIT_TEST(round_trips_that_end_before_they_begin_are_dropped)
 {
 	struct ring_result *result = calloc(1, sizeof(*result));
 	struct ring_count *count = &result->events[0];
 	char why[RUN_TEXT];
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	fake.seventh_back_early = true;
 	assert_int_equal(measure_by(&fake_round_trips, 1000, NULL, result, why), 0);
@@ -485,7 +473,7 @@ static void round_trips_that_end_before_they_begin_are_dropped(void **state)
 	free(result);
 }
 
-static void nothing_is_subtracted_like_xperf(void **state)
+UNIT_TEST(nothing_is_subtracted_like_xperf)
 {
 	struct ring_result *result = calloc(1, sizeof(*result));
 	struct run_probe *probe = calloc(1, sizeof(*probe));
@@ -494,7 +482,6 @@ static void nothing_is_subtracted_like_xperf(void **state)
 	size_t size;
 	FILE *out;
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	assert_int_equal(measure_by(&fake_gross, 1000, NULL, result, why), 0);
 	assert_true(ring_count__baseline(result, count, RING_USER_TO_KERNEL) == 0);
@@ -518,7 +505,7 @@ static void nothing_is_subtracted_like_xperf(void **state)
 }
 
 /* From the file alone: the accounting and the sums of the result. */
-static void the_raw_stamps_give_the_result(void **state)
+UNIT_TEST(the_raw_stamps_give_the_result)
 {
 	struct ring_result *result = calloc(1, sizeof(*result));
 	const struct ring_count *count = &result->events[0];
@@ -527,7 +514,6 @@ static void the_raw_stamps_give_the_result(void **state)
 	char why[RUN_TEXT], *text = NULL, verdict[32], *line, *rest;
 	size_t size;
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	fake.every_third = RING_VM_EXITS;
 	fake.odd_unhooked = true;
@@ -564,9 +550,8 @@ static void the_raw_stamps_give_the_result(void **state)
 	free(result);
 }
 
-static void each_method_can_measure_like_xperf(void **state)
+UNIT_TEST(each_method_can_measure_like_xperf)
 {
-	(void)state;
 	for (size_t i = 0; ring_methods[i]; i++) {
 		const struct ring_method *like = ring_methods[i]->like_xperf;
 
@@ -581,14 +566,13 @@ static void each_method_can_measure_like_xperf(void **state)
 	}
 }
 
-static void driver_counts_everything(void **state)
+UNIT_TEST(driver_counts_everything)
 {
 	struct ring_result *result = calloc(1, sizeof(*result));
 	struct ring_count *count = &result->events[0];
 	struct ring_summary summary;
 	char why[RUN_TEXT];
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	fake.every_third = RING_VM_EXITS;
 	fake.odd_unhooked = fake.seventh_backwards = true;
@@ -612,12 +596,11 @@ static void driver_counts_everything(void **state)
 	free(result);
 }
 
-static void driver_gives_no_summary_of_nothing(void **state)
+UNIT_TEST(driver_gives_no_summary_of_nothing)
 {
 	struct ring_result *result = calloc(1, sizeof(*result));
 	char why[RUN_TEXT];
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	fake.drop_all = fake.every_third = RING_VM_EXITS;
 	assert_int_equal(measure_fake(1000000, NULL, result, why), -ENODATA);
@@ -627,12 +610,11 @@ static void driver_gives_no_summary_of_nothing(void **state)
 }
 
 /* One window of crossings that are kept, and empty ones that are not: at first, or ever. */
-static void driver_insists_on_a_baseline(void **state)
+UNIT_TEST(driver_insists_on_a_baseline)
 {
 	struct ring_result *result = calloc(1, sizeof(*result));
 	char why[RUN_TEXT];
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	fake.empties_switched = 20;
 	assert_int_equal(measure_fake(100, NULL, result, why), 0);
@@ -653,12 +635,11 @@ static bool nothing(const struct ring_count *count, uint64_t crossings)
 }
 
 /* A measurement that is interrupted at once has no result, which is no error. */
-static void driver_ends_at_once(void **state)
+UNIT_TEST(driver_ends_at_once)
 {
 	struct ring_result *result = calloc(1, sizeof(*result));
 	char why[RUN_TEXT];
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	fake.drop_all = RING_SWITCHED;
 	assert_int_equal(measure_fake(100000, nothing, result, why), 0);
@@ -673,12 +654,11 @@ static bool no_more(const struct ring_count *count, uint64_t crossings)
 	return count->attempted < 500;
 }
 
-static void driver_ends_early(void **state)
+UNIT_TEST(driver_ends_early)
 {
 	struct ring_result *result = calloc(1, sizeof(*result));
 	char why[RUN_TEXT];
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	assert_int_equal(measure_fake(100000, no_more, result, why), 0);
 	assert_true(result->interrupted);
@@ -687,32 +667,4 @@ static void driver_ends_early(void **state)
 	free(result);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(buckets_hold_their_values),
-		cmocka_unit_test(quantiles_are_those_of_the_samples),
-		cmocka_unit_test(quantiles_lie_between_the_ends),
-		cmocka_unit_test(baseline_is_taken_off),
-		cmocka_unit_test(statistics_have_the_right_names),
-		cmocka_unit_test(ns_follow_the_tsc),
-		cmocka_unit_test(result_becomes_a_module),
-		cmocka_unit_test(place_is_recognised),
-		cmocka_unit_test_setup_teardown(xen_domain_is_virtual, unit_make_dir,
-						unit_remove_dir),
-		cmocka_unit_test_setup_teardown(mitigations_are_reported, unit_make_dir,
-						unit_remove_dir),
-		cmocka_unit_test(verw_is_reported),
-		cmocka_unit_test(round_trips_that_end_before_they_begin_are_dropped),
-		cmocka_unit_test(nothing_is_subtracted_like_xperf),
-		cmocka_unit_test(the_raw_stamps_give_the_result),
-		cmocka_unit_test(each_method_can_measure_like_xperf),
-		cmocka_unit_test(driver_counts_everything),
-		cmocka_unit_test(driver_gives_no_summary_of_nothing),
-		cmocka_unit_test(driver_insists_on_a_baseline),
-		cmocka_unit_test(driver_ends_at_once),
-		cmocka_unit_test(driver_ends_early),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.setup = unit_make_dir, .teardown = unit_remove_dir)

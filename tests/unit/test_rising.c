@@ -118,36 +118,32 @@ static bool rose(const char *comm, unsigned int column)
 	return rising__rose(&series_of(comm, column)->pairs[0]);
 }
 
-static void the_one_that_runs_with_the_slow_events_rose(void **state)
+UNIT_TEST(the_one_that_runs_with_the_slow_events_rose)
 {
-	(void)state;
 	make(columns, COLUMNS);
 	assert_true(rose("hog", CPU));
 	assert_true(rose("hog", MISSES));
 	assert_false(rising.is_incomplete);
 }
 
-static void a_steady_one_is_innocent(void **state)
+UNIT_TEST(a_steady_one_is_innocent)
 {
-	(void)state;
 	make(columns, COLUMNS);
 	assert_false(rose("steady", CPU));
 	assert_false(rose("steady", MISSES));
 	assert_false(isnan(series_of("steady", CPU)->pairs[0].adjusted));
 }
 
-static void one_that_had_less_did_not_rise(void **state)
+UNIT_TEST(one_that_had_less_did_not_rise)
 {
-	(void)state;
 	make(columns, COLUMNS);
 	assert_int_equal(series_of("squeezed", CPU)->pairs[0].verdict, TIMELINE_NEGATIVE);
 	assert_false(rose("squeezed", CPU));
 }
 
 /* One recording has hundreds of short processes of one name. */
-static void processes_of_a_name_are_one(void **state)
+UNIT_TEST(processes_of_a_name_are_one)
 {
-	(void)state;
 	make(columns, COLUMNS);
 	assert_int_equal(rising.nr_groups, 3); /* idle CPUs are no process */
 	for (unsigned int i = 0; i < rising.nr_groups; i++)
@@ -158,11 +154,10 @@ static void processes_of_a_name_are_one(void **state)
 }
 
 /* 14 and 15 are a burst: four slots each, and one that came with the next interval. */
-static void the_time_of_a_row_decides(void **state)
+UNIT_TEST(the_time_of_a_row_decides)
 {
 	const double *values;
 
-	(void)state;
 	make(columns, COLUMNS);
 	values = series_of("hog", CPU)->values;
 	assert_true(values[13] == 0);
@@ -173,22 +168,20 @@ static void the_time_of_a_row_decides(void **state)
 }
 
 /* Not a counter of 0. */
-static void misses_without_a_counter_are_unknown(void **state)
+UNIT_TEST(misses_without_a_counter_are_unknown)
 {
-	(void)state;
 	make(columns, COLUMNS);
 	assert_true(isnan(series_of("squeezed", MISSES)->values[20]));
 	assert_string_equal(series_of("squeezed", MISSES)->pairs[0].why, "it is unknown");
 	assert_true(series_of("hog", MISSES)->values[0] == 0); /* it did not run */
 }
 
-static void it_is_printed(void **state)
+UNIT_TEST(it_is_printed)
 {
 	struct json_object *object = json_object_new_object(), *list;
 	struct sheet *sheet = sheet_begin();
 	char *text;
 
-	(void)state;
 	make(columns, COLUMNS);
 	report__print_rising(sheet->out, &rising);
 	text = sheet_end(sheet);
@@ -206,12 +199,11 @@ static void it_is_printed(void **state)
 	json_object_put(object);
 }
 
-static void without_rmid_there_is_nothing(void **state)
+UNIT_TEST(without_rmid_there_is_nothing)
 {
 	struct sheet *sheet = sheet_begin();
 	char *text;
 
-	(void)state;
 	make(NULL, 0);
 	report__print_rising(sheet->out, &rising);
 	text = sheet_end(sheet);
@@ -219,20 +211,4 @@ static void without_rmid_there_is_nothing(void **state)
 	free(text);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_one_that_runs_with_the_slow_events_rose),
-		TEST(a_steady_one_is_innocent),
-		TEST(one_that_had_less_did_not_rise),
-		TEST(processes_of_a_name_are_one),
-		TEST(the_time_of_a_row_decides),
-		TEST(misses_without_a_counter_are_unknown),
-		TEST(it_is_printed),
-		TEST(without_rmid_there_is_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.setup = unit_make_dir, .teardown = end)

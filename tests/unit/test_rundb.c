@@ -139,13 +139,12 @@ static void assert_same_run(const struct run *a, const struct run *b)
 		assert_same_probe(&a->probes[i], &b->probes[i]);
 }
 
-static void what_was_written_is_read(void **state)
+UNIT_TEST(what_was_written_is_read)
 {
 	struct run *read = calloc(1, sizeof(*read));
 	struct recording recording;
 	struct run_data *total;
 
-	(void)state;
 	assert_int_equal(begin(&recording, dir), 0);
 	for (unsigned int i = 0; i < 5; i++)
 		assert_int_equal(add_interval(&recording, i), 0);
@@ -173,7 +172,7 @@ static void copy_keys(struct run_data *to, const struct run_data *from)
 		assert_int_equal(run__add_key(to, &from->keys[i].key, from->keys[i].name), 0);
 }
 
-static void intervals_are_walked(void **state)
+UNIT_TEST(intervals_are_walked)
 {
 	struct run *read = calloc(1, sizeof(*read));
 	struct run_data *sum = calloc(1, sizeof(*sum)), *expected = calloc(1, sizeof(*expected));
@@ -181,7 +180,6 @@ static void intervals_are_walked(void **state)
 	struct recording recording;
 	struct rundb *db;
 
-	(void)state;
 	assert_int_equal(begin(&recording, dir), 0);
 	for (unsigned int i = 0; i < 5; i++)
 		assert_int_equal(add_interval(&recording, i), 0);
@@ -210,12 +208,11 @@ static void intervals_are_walked(void **state)
 	forget(&recording);
 }
 
-static void the_least_recording(void **state)
+UNIT_TEST(the_least_recording)
 {
 	struct run *run = calloc(1, sizeof(*run)), *read = calloc(1, sizeof(*read));
 	struct writer writer = { .ops = &writer_db, .dir = dir };
 
-	(void)state;
 	assert_int_equal(writer.ops->open(&writer, run), 0);
 	run->complete = true;
 	assert_int_equal(writer.ops->close(&writer, run), 0);
@@ -243,12 +240,11 @@ static bool is_running(const char *path)
 	return running;
 }
 
-static void one_that_goes_on(void **state)
+UNIT_TEST(one_that_goes_on)
 {
 	struct run *run = calloc(1, sizeof(*run));
 	struct writer writer = { .ops = &writer_db, .dir = dir };
 
-	(void)state;
 	assert_int_equal(writer.ops->open(&writer, run), 0);
 	assert_true(is_running(dir));
 	assert_true(is_running(unit_path(dir, "run.db")));
@@ -258,13 +254,12 @@ static void one_that_goes_on(void **state)
 }
 
 /* Its recorder has not gone yet. */
-static void one_that_is_complete_does_not_go_on(void **state)
+UNIT_TEST(one_that_is_complete_does_not_go_on)
 {
 	struct run *run = calloc(1, sizeof(*run));
 	struct writer writer = { .ops = &writer_db, .dir = dir };
 	int mark;
 
-	(void)state;
 	assert_int_equal(writer.ops->open(&writer, run), 0);
 	run->complete = true;
 	assert_int_equal(writer.ops->close(&writer, run), 0);
@@ -275,11 +270,10 @@ static void one_that_is_complete_does_not_go_on(void **state)
 	free(run);
 }
 
-static void nothing_is_overwritten(void **state)
+UNIT_TEST(nothing_is_overwritten)
 {
 	struct recording recording;
 
-	(void)state;
 	unit_write(dir, "run.db", "somebody's");
 	assert_int_equal(begin(&recording, dir), -EEXIST);
 	forget(&recording);
@@ -289,14 +283,13 @@ static void nothing_is_overwritten(void **state)
 }
 
 /* Every integer that may be large must keep its sign. */
-static void large_numbers(void **state)
+UNIT_TEST(large_numbers)
 {
 	struct run *read = calloc(1, sizeof(*read));
 	struct recording recording;
 	struct run_interval interval;
 	struct lat_hist *hist;
 
-	(void)state;
 	assert_int_equal(begin(&recording, dir), 0);
 	interval = (struct run_interval){ .end_ns = 1ULL << 62, .delta = recording.deltas };
 	hist = &recording.deltas[2].metrics[0].hist;
@@ -414,12 +407,11 @@ static int check_cut_off(const char *where)
 	return nr;
 }
 
-static void killed_at_any_moment(void **state)
+UNIT_TEST(killed_at_any_moment)
 {
 	unsigned int longest_us = 60000;
 	int begun = 0;
 
-	(void)state;
 	for (int i = 0; i < rounds(30) || begun < rounds(30) / 3; i++) {
 		char *where = unit_tmpdir();
 
@@ -450,9 +442,8 @@ static void read_what_is_written(int times)
 	stop_writer();
 }
 
-static void read_while_it_is_written(void **state)
+UNIT_TEST(read_while_it_is_written)
 {
-	(void)state;
 	read_what_is_written(10);
 }
 
@@ -482,9 +473,8 @@ static int read_as_nobody(void)
 	return peek(dir) > 0 ? 0 : 3;
 }
 
-static void cut_off_is_read_without_writing(void **state)
+UNIT_TEST(cut_off_is_read_without_writing)
 {
-	(void)state;
 	if (geteuid()) {
 		print_message("# skipped: only root can become somebody who may not write\n");
 		skip();
@@ -529,11 +519,10 @@ static int fill_disk(void)
 	return peek(dir) > 3 ? 0 : 2;
 }
 
-static void full_disk(void **state)
+UNIT_TEST(full_disk)
 {
 	int status;
 
-	(void)state;
 	status = unit_in_child(fill_disk);
 	if (status == 77) {
 		print_message("# skipped: a small tmpfs cannot be mounted here\n");
@@ -554,9 +543,8 @@ static int fill_limit(void)
 	return fill_up(dir, -EFBIG, -EIO);
 }
 
-static void file_size_limit(void **state)
+UNIT_TEST(file_size_limit)
 {
-	(void)state;
 	assert_int_equal(unit_in_child(fill_limit), 0);
 	assert_true(check_cut_off(dir) > 3);
 }
@@ -622,14 +610,13 @@ static void try_bytes(const char *bytes, size_t size, unsigned int *loaded)
 	free(read);
 }
 
-static void damaged_files(void **state)
+UNIT_TEST(damaged_files)
 {
 	struct recording recording;
 	unsigned int loaded = 0;
 	char *bytes, *copy;
 	size_t size;
 
-	(void)state;
 	assert_int_equal(begin(&recording, dir), 0);
 	for (unsigned int i = 0; i < 3; i++)
 		assert_int_equal(add_interval(&recording, i), 0);
@@ -675,14 +662,13 @@ static void change(const char *name, const char *sql)
 }
 
 /* Two intervals may begin at the same time, but none before the one before it. */
-static void intervals_are_in_order(void **state)
+UNIT_TEST(intervals_are_in_order)
 {
 	struct run *read = calloc(1, sizeof(*read));
 	struct run_interval interval;
 	struct recording recording;
 	struct rundb *db;
 
-	(void)state;
 	assert_int_equal(begin(&recording, dir), 0);
 	for (unsigned int i = 0; i < 2; i++)
 		assert_int_equal(add_interval(&recording, i), 0);
@@ -702,7 +688,7 @@ static void intervals_are_in_order(void **state)
 	free(read);
 }
 
-static void errors_are_distinct(void **state)
+UNIT_TEST(errors_are_distinct)
 {
 	static const struct {
 		const char *sql;
@@ -738,7 +724,6 @@ static void errors_are_distinct(void **state)
 	char *bytes;
 	size_t size;
 
-	(void)state;
 	assert_int_equal(load_error("nonesuch.db"), -ENOENT);
 	unit_write(dir, "text.db",
 		   "This is a text that is long enough to be taken for a header, or "
@@ -755,7 +740,7 @@ static void errors_are_distinct(void **state)
 	assert_int_equal(finish(&recording), 0);
 	forget(&recording);
 	bytes = read_bytes(unit_path(dir, "run.db"), &size);
-	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(changes); i++) {
 		write_bytes(unit_path(dir, "changed.db"), bytes, size);
 		change("changed.db", changes[i].sql);
 		if (load_error("changed.db") != changes[i].err)
@@ -765,34 +750,10 @@ static void errors_are_distinct(void **state)
 }
 
 /* Errors that name nothing are no help. */
-static void errors_are_explained(void **state)
+UNIT_TEST(errors_are_explained)
 {
-	(void)state;
 	assert_string_equal(rundb__explain(-EMEDIUMTYPE), "this is not a recording of latscope");
 	assert_string_equal(rundb__explain(-EACCES), strerror(EACCES));
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, unit_make_dir, end_test)
-	const struct CMUnitTest tests[] = {
-		TEST(what_was_written_is_read),
-		TEST(intervals_are_walked),
-		TEST(the_least_recording),
-		TEST(one_that_goes_on),
-		TEST(one_that_is_complete_does_not_go_on),
-		TEST(nothing_is_overwritten),
-		TEST(large_numbers),
-		TEST(killed_at_any_moment),
-		TEST(read_while_it_is_written),
-		TEST(cut_off_is_read_without_writing),
-		TEST(full_disk),
-		TEST(file_size_limit),
-		TEST(damaged_files),
-		TEST(intervals_are_in_order),
-		TEST(errors_are_distinct),
-		TEST(errors_are_explained),
-	};
-
-	return cmocka_run_group_tests_name("rundb", tests, NULL, NULL);
-}
+UNIT_MAIN(.setup = unit_make_dir, .teardown = end_test)

@@ -188,11 +188,10 @@ static void expect_body(int at, const char *text)
 	assert_memory_equal(server.bodies[at].at, text, strlen(text));
 }
 
-static void test_bodies_arrive_in_order_with_their_headers(void **state)
+UNIT_TEST(test_bodies_arrive_in_order_with_their_headers)
 {
 	struct sender *sender;
 
-	(void)state;
 	server_start();
 	sender = new_sender(DEFAULTS);
 	push(sender, "one", 1);
@@ -213,14 +212,13 @@ static void test_bodies_arrive_in_order_with_their_headers(void **state)
 	sender__free(sender);
 }
 
-static void test_a_compressed_body_is_the_same(void **state)
+UNIT_TEST(test_a_compressed_body_is_the_same)
 {
 	struct sender_config config = DEFAULTS;
 	char text[4096], back[sizeof(text)];
 	z_stream stream = { 0 };
 	struct sender *sender;
 
-	(void)state;
 	memset(text, 'x', sizeof(text));
 	text[sizeof(text) - 1] = '\0';
 	config.gzip = true;
@@ -247,12 +245,11 @@ static void test_a_compressed_body_is_the_same(void **state)
 	sender__free(sender);
 }
 
-static void test_a_body_is_sent_again_after_a_temporary_failure(void **state)
+UNIT_TEST(test_a_body_is_sent_again_after_a_temporary_failure)
 {
 	static const int statuses[] = { 503, 429, -1, 504, 502, 408, 200 };
 	struct sender *sender;
 
-	(void)state;
 	memcpy(server.statuses, statuses, sizeof(statuses));
 	server.nr_statuses = 7;
 	server_start();
@@ -271,12 +268,11 @@ static void test_a_body_is_sent_again_after_a_temporary_failure(void **state)
 	sender__free(sender);
 }
 
-static void test_a_refused_body_is_not_sent_again(void **state)
+UNIT_TEST(test_a_refused_body_is_not_sent_again)
 {
 	static const int statuses[] = { 400, 500, 200 };
 	struct sender *sender;
 
-	(void)state;
 	memcpy(server.statuses, statuses, sizeof(statuses));
 	server.nr_statuses = 3;
 	server_start();
@@ -293,12 +289,11 @@ static void test_a_refused_body_is_not_sent_again(void **state)
 	sender__free(sender);
 }
 
-static void test_a_failure_of_the_server_can_be_temporary(void **state)
+UNIT_TEST(test_a_failure_of_the_server_can_be_temporary)
 {
 	struct sender_config config = DEFAULTS;
 	struct sender *sender;
 
-	(void)state;
 	config.retries_500 = true;
 	server.statuses[0] = 500;
 	server.statuses[1] = 200;
@@ -313,13 +308,12 @@ static void test_a_failure_of_the_server_can_be_temporary(void **state)
 }
 
 /* Then others are sent, and it can be pushed again. */
-static void test_a_body_that_always_fails_is_put_off(void **state)
+UNIT_TEST(test_a_body_that_always_fails_is_put_off)
 {
 	static const int statuses[] = { 503, 500, 500, 200 };
 	struct sender_config config = DEFAULTS;
 	struct sender *sender;
 
-	(void)state;
 	config.retries_500 = true;
 	config.tries = 3;
 	memcpy(server.statuses, statuses, sizeof(statuses));
@@ -351,11 +345,10 @@ static void wait_for_failure(struct sender *sender)
 	assert_true(counts_of(sender).fails);
 }
 
-static void test_the_server_says_how_long_to_wait(void **state)
+UNIT_TEST(test_the_server_says_how_long_to_wait)
 {
 	struct sender *sender;
 
-	(void)state;
 	server.statuses[0] = 503;
 	server.retry_after = "3600";
 	server_start();
@@ -368,11 +361,10 @@ static void test_the_server_says_how_long_to_wait(void **state)
 	sender__free(sender);
 }
 
-static void test_a_server_that_comes_later_gets_everything(void **state)
+UNIT_TEST(test_a_server_that_comes_later_gets_everything)
 {
 	struct sender *sender = new_sender(DEFAULTS);
 
-	(void)state;
 	push(sender, "one", 1);
 	push(sender, "two", 2);
 	wait_for_failure(sender);
@@ -386,12 +378,11 @@ static void test_a_server_that_comes_later_gets_everything(void **state)
 	sender__free(sender);
 }
 
-static void test_a_full_queue_drops_the_oldest(void **state)
+UNIT_TEST(test_a_full_queue_drops_the_oldest)
 {
 	struct sender_config config = DEFAULTS;
 	struct sender *sender;
 
-	(void)state;
 	config.most = 10;
 	sender = new_sender(config);
 	push(sender, "12345", 1);
@@ -411,13 +402,12 @@ static void test_a_full_queue_drops_the_oldest(void **state)
 }
 
 /* The kernel accepts the connection, and nobody answers: what was sent must stay. */
-static void test_a_full_queue_keeps_what_is_being_sent(void **state)
+UNIT_TEST(test_a_full_queue_keeps_what_is_being_sent)
 {
 	struct sender_config config = DEFAULTS;
 	struct pollfd listening = { .fd = listen__open(&server.address), .events = POLLIN };
 	struct sender *sender;
 
-	(void)state;
 	config.most = 10;
 	sender = new_sender(config);
 	push(sender, "12345", 1);
@@ -433,12 +423,11 @@ static void test_a_full_queue_keeps_what_is_being_sent(void **state)
 }
 
 /* The kernel accepts the connection, and nobody answers. */
-static void test_the_end_does_not_wait_for_a_server_that_hangs(void **state)
+UNIT_TEST(test_the_end_does_not_wait_for_a_server_that_hangs)
 {
 	int fd = listen__open(&server.address);
 	struct sender *sender = new_sender(DEFAULTS);
 
-	(void)state;
 	push(sender, "one", 1);
 	push(sender, "two", 2);
 	sender__end(sender, PAUSE_NS);
@@ -448,7 +437,7 @@ static void test_the_end_does_not_wait_for_a_server_that_hangs(void **state)
 	close(fd);
 }
 
-static void test_urls(void **state)
+UNIT_TEST(test_urls)
 {
 	static const char *const good[] = { "http://localhost", "https://a.example:4318/v1/metrics",
 					    "http://[::1]:8123/?database=x", "HTTP://u:p@a/" };
@@ -457,10 +446,9 @@ static void test_urls(void **state)
 					   "http:// a/" };
 	char why[POST_TEXT];
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(good); i++)
 		assert_int_equal(post__check(good[i], why), 0);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(bad); i++) {
 		why[0] = '\0';
 		assert_int_equal(post__check(bad[i], why), -EINVAL);
 		assert_true(why[0]);
@@ -469,24 +457,4 @@ static void test_urls(void **state)
 	assert_string_equal(why, "http://a.example:1/x");
 }
 
-#define WITH_SERVER(test) cmocka_unit_test_setup_teardown(test, prepare, clean)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_SERVER(test_bodies_arrive_in_order_with_their_headers),
-		WITH_SERVER(test_a_compressed_body_is_the_same),
-		WITH_SERVER(test_a_body_is_sent_again_after_a_temporary_failure),
-		WITH_SERVER(test_a_refused_body_is_not_sent_again),
-		WITH_SERVER(test_a_failure_of_the_server_can_be_temporary),
-		WITH_SERVER(test_a_body_that_always_fails_is_put_off),
-		WITH_SERVER(test_the_server_says_how_long_to_wait),
-		WITH_SERVER(test_a_server_that_comes_later_gets_everything),
-		WITH_SERVER(test_a_full_queue_drops_the_oldest),
-		WITH_SERVER(test_a_full_queue_keeps_what_is_being_sent),
-		WITH_SERVER(test_the_end_does_not_wait_for_a_server_that_hangs),
-		cmocka_unit_test(test_urls),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.setup = prepare, .teardown = clean)

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The parts of serve that need no probe: exposition, exported cgroups, triggers, addresses. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
+#include "unit.h"
+
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/sysinfo.h>
-#include <cmocka.h>
 
 #include <core/hist.h>
 #include <serve/exposition.h>
@@ -28,12 +23,11 @@ static void add(struct lat_hist *hist, uint64_t ns, uint64_t count)
 }
 
 /* What a histogram with one sample of each of these looks like in text. */
-static void test_text_counts_are_exact_at_the_edges(void **state)
+UNIT_TEST(test_text_counts_are_exact_at_the_edges)
 {
 	struct exposition to = { .format = EXPOSITION_TEXT };
 	struct lat_hist hist = { 0 };
 
-	(void)state;
 	add(&hist, 1999, 1);
 	add(&hist, 2000, 2); /* the first of the next slot */
 	add(&hist, 4095999, 4);
@@ -52,14 +46,13 @@ static void test_text_counts_are_exact_at_the_edges(void **state)
 	bytes__free(&to.out);
 }
 
-static void test_labels_are_escaped_and_empty_ones_absent(void **state)
+UNIT_TEST(test_labels_are_escaped_and_empty_ones_absent)
 {
 	static const struct exposition_label labels[] = {
 		{ "a", "x\"y\\z\nw" }, { "b", "" }, { "c", NULL }, { "d", "e" }, { 0 }
 	};
 	struct exposition to = { .format = EXPOSITION_TEXT };
 
-	(void)state;
 	exposition__family(&to, EXPOSITION_GAUGE, "g", "G.");
 	exposition__value(&to, labels, 0.5);
 	exposition__value(&to, NULL, 3);
@@ -69,9 +62,8 @@ static void test_labels_are_escaped_and_empty_ones_absent(void **state)
 }
 
 /* Bucket i of schema 3 is (2^((i-1)/8), 2^(i/8)] seconds. */
-static void test_native_buckets_have_the_upper_edges_of_the_slots(void **state)
+UNIT_TEST(test_native_buckets_have_the_upper_edges_of_the_slots)
 {
-	(void)state;
 	for (uint32_t slot = 1; slot < HIST_OVERFLOW_SLOT; slot++) {
 		double high = (double)hist_slot_scaled_low(slot + 1) / HIST_SUB / 1e6;
 		int bucket = exposition_proto__bucket(slot);
@@ -84,7 +76,7 @@ static void test_native_buckets_have_the_upper_edges_of_the_slots(void **state)
 			 exposition_proto__bucket(HIST_OVERFLOW_SLOT - 1) + 1);
 }
 
-static void test_protobuf_of_one_sample(void **state)
+UNIT_TEST(test_protobuf_of_one_sample)
 {
 	static const unsigned char expected[] = {
 		0x52, /* length of the family */
@@ -96,7 +88,6 @@ static void test_protobuf_of_one_sample(void **state)
 	struct exposition to = { .format = EXPOSITION_PROTOBUF };
 	struct lat_hist hist = { 0 };
 
-	(void)state;
 	add(&hist, 1000000, 3);
 	exposition__family(&to, EXPOSITION_HISTOGRAM, "h", "H.");
 	exposition__histogram(&to, NULL, &hist, true);
@@ -127,12 +118,11 @@ static char *otlp_body(struct otlp_past *past, const struct lat_hist *hist, cons
 }
 
 /* 1 ms is the lower edge of its slot, which ends at 1.024 ms: 2^(-80/8) to 2^(-79/8) s. */
-static void test_otlp_of_one_histogram(void **state)
+UNIT_TEST(test_otlp_of_one_histogram)
 {
 	struct lat_hist hist = { 0 };
 	char *body;
 
-	(void)state;
 	add(&hist, 10, 2);
 	add(&hist, 1000000, 3);
 	body = otlp_body(NULL, &hist, "a\"b\\");
@@ -146,13 +136,12 @@ static void test_otlp_of_one_histogram(void **state)
 	free(body);
 }
 
-static void test_otlp_differences_are_those_to_the_body_before(void **state)
+UNIT_TEST(test_otlp_differences_are_those_to_the_body_before)
 {
 	struct otlp_past *past = otlp_past__new();
 	struct lat_hist hist = { 0 };
 	char *body;
 
-	(void)state;
 	add(&hist, 1000000, 3);
 	body = otlp_body(past, &hist, "a");
 	assert_non_null(strstr(body, "\"count\":\"3\""));
@@ -180,9 +169,8 @@ static void test_otlp_differences_are_those_to_the_body_before(void **state)
 	otlp_past__free(past);
 }
 
-static void test_accept_chooses_the_format(void **state)
+UNIT_TEST(test_accept_chooses_the_format)
 {
-	(void)state;
 	assert_int_equal(exposition__choose(NULL), EXPOSITION_TEXT);
 	assert_int_equal(exposition__choose("*/*"), EXPOSITION_TEXT);
 	assert_int_equal(exposition__choose("application/openmetrics-text;version=1.0.0,"
@@ -230,13 +218,12 @@ static void add_interval(struct series *series, const struct run *run, struct ru
 	run__zero_data(delta);
 }
 
-static void test_cgroups_beyond_the_limit_are_other(void **state)
+UNIT_TEST(test_cgroups_beyond_the_limit_are_other)
 {
 	struct run *run = calloc(1, sizeof(*run));
 	struct run_data *delta = calloc(RUN_PROBES, sizeof(*delta));
 	struct series series = { .most = 2 };
 
-	(void)state;
 	set_up(run, delta, 5);
 	for (unsigned int i = 0; i < 5; i++)
 		sparse__add_slot(&delta->keys[i].hist, 7, i + 1);
@@ -257,14 +244,13 @@ static void test_cgroups_beyond_the_limit_are_other(void **state)
 	free(run);
 }
 
-static void test_a_new_cgroup_of_the_same_name_goes_on(void **state)
+UNIT_TEST(test_a_new_cgroup_of_the_same_name_goes_on)
 {
 	struct run *run = calloc(1, sizeof(*run));
 	struct run_data *delta = calloc(RUN_PROBES, sizeof(*delta));
 	const struct lat_key again = { .id = 99, .by = LAT_BY_CGROUP };
 	struct series series = { .most = 10 };
 
-	(void)state;
 	set_up(run, delta, 2);
 	sparse__add_slot(&delta->keys[1].hist, 7, 3);
 	add_interval(&series, run, delta, 1);
@@ -291,11 +277,10 @@ static void test_a_new_cgroup_of_the_same_name_goes_on(void **state)
 
 /* ---- triggers ---- */
 
-static void test_conditions_are_parsed(void **state)
+UNIT_TEST(test_conditions_are_parsed)
 {
 	struct trigger trigger;
 
-	(void)state;
 	assert_int_equal(trigger__parse(&trigger, "runqlat.p99.9>5ms for 10s"), 0);
 	assert_string_equal(trigger.probe, "runqlat");
 	assert_string_equal(trigger.metric, "");
@@ -312,13 +297,12 @@ static void test_conditions_are_parsed(void **state)
 	assert_int_equal(trigger__parse(&trigger, "iolat.p99>1s for"), -EINVAL);
 }
 
-static void test_a_condition_must_hold_without_a_pause(void **state)
+UNIT_TEST(test_a_condition_must_hold_without_a_pause)
 {
 	struct run *run = calloc(1, sizeof(*run));
 	struct run_data *delta = calloc(RUN_PROBES, sizeof(*delta));
 	struct trigger trigger;
 
-	(void)state;
 	set_up(run, delta, 0);
 	snprintf(run->probes[0].name, RUN_NAME, "runqlat");
 	assert_int_equal(trigger__parse(&trigger, "runqlat.p50>1ms for 2s"), 0);
@@ -336,13 +320,12 @@ static void test_a_condition_must_hold_without_a_pause(void **state)
 	free(run);
 }
 
-static void test_health_is_that_every_probe_accounts_for_each_event(void **state)
+UNIT_TEST(test_health_is_that_every_probe_accounts_for_each_event)
 {
 	struct run *run = calloc(1, sizeof(*run));
 	struct lat_cell *cell = &run->probes[1].total.metrics[1];
 	char text[RUN_TEXT];
 
-	(void)state;
 	run->nr_probes = 2;
 	snprintf(run->probes[0].refused, RUN_TEXT, "no such event");
 	snprintf(run->probes[1].refused, RUN_TEXT, "no such event");
@@ -372,12 +355,11 @@ static void test_health_is_that_every_probe_accounts_for_each_event(void **state
 }
 
 /* One event per CPU can be between two of its counts when the cells are read. */
-static void test_health_allows_an_event_in_progress_on_each_cpu(void **state)
+UNIT_TEST(test_health_allows_an_event_in_progress_on_each_cpu)
 {
 	struct run *run = calloc(1, sizeof(*run));
 	char text[RUN_TEXT];
 
-	(void)state;
 	run->nr_probes = 1;
 	run->probes[0].nr_metrics = 1;
 	run->probes[0].total.metrics[0].counts[LAT_SEEN] = (uint64_t)get_nprocs_conf();
@@ -387,7 +369,7 @@ static void test_health_allows_an_event_in_progress_on_each_cpu(void **state)
 	free(run);
 }
 
-static void test_addresses(void **state)
+UNIT_TEST(test_addresses)
 {
 	static const struct {
 		const char *text, *shown;
@@ -404,34 +386,13 @@ static void test_addresses(void **state)
 					   "1.2.3:4", "1.2.3.4:", "1.2.3.4:-1", "[::1]" };
 	struct listen_address address;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(good); i++) {
 		assert_int_equal(listen__parse(&address, good[i].text), 0);
 		assert_string_equal(address.text, good[i].shown);
 		assert_int_equal(address.is_local, good[i].is_local);
 	}
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(bad); i++)
 		assert_int_equal(listen__parse(&address, bad[i]), -EINVAL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text_counts_are_exact_at_the_edges),
-		cmocka_unit_test(test_labels_are_escaped_and_empty_ones_absent),
-		cmocka_unit_test(test_native_buckets_have_the_upper_edges_of_the_slots),
-		cmocka_unit_test(test_protobuf_of_one_sample),
-		cmocka_unit_test(test_otlp_of_one_histogram),
-		cmocka_unit_test(test_otlp_differences_are_those_to_the_body_before),
-		cmocka_unit_test(test_accept_chooses_the_format),
-		cmocka_unit_test(test_cgroups_beyond_the_limit_are_other),
-		cmocka_unit_test(test_a_new_cgroup_of_the_same_name_goes_on),
-		cmocka_unit_test(test_conditions_are_parsed),
-		cmocka_unit_test(test_a_condition_must_hold_without_a_pause),
-		cmocka_unit_test(test_health_is_that_every_probe_accounts_for_each_event),
-		cmocka_unit_test(test_health_allows_an_event_in_progress_on_each_cpu),
-		cmocka_unit_test(test_addresses),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

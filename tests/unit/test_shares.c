@@ -36,12 +36,11 @@ static struct run *begin(void)
 	return run;
 }
 
-static void shares(void **state)
+UNIT_TEST(shares)
 {
 	struct run *run = begin();
 	struct process_shares shares;
 
-	(void)state;
 	assert_int_equal(process_shares__of(&shares, run), 0);
 	assert_int_equal(shares.nr_columns, 3);
 	assert_int_equal(shares.columns[2].metric, 1);
@@ -74,11 +73,10 @@ static size_t rows_of(const struct run *run)
 	return nr;
 }
 
-static void processes_of_no_length_and_no_processes(void **state)
+UNIT_TEST(processes_of_no_length_and_no_processes)
 {
 	struct run *run = begin();
 
-	(void)state;
 	sample_key(&run->probes[1].total, 15, LAT_BY_PROCESS, 0, "brief (15)", 0, 3);
 	assert_int_equal(rows_of(run), 5);
 	run__zero_data(&run->probes[1].total);
@@ -97,11 +95,10 @@ static const char *unknown(const struct run *run)
 	return why ? why : "";
 }
 
-static void why_it_is_not_known(void **state)
+UNIT_TEST(why_it_is_not_known)
 {
 	struct run *run = begin();
 
-	(void)state;
 	assert_string_equal(unknown(run), "the BPF iterator did not show them");
 	run->nr_lives = 0;
 	assert_string_equal(unknown(run), "it was not recorded");
@@ -126,7 +123,7 @@ static char *text(const struct run *run, unsigned int top)
 	return sheet_end(sheet);
 }
 
-static void for_people(void **state)
+UNIT_TEST(for_people)
 {
 	static const char table[] =
 		"process                  lived  threads     memlat    runqlat      iolat\n"
@@ -137,7 +134,6 @@ static void for_people(void **state)
 	struct run *run = begin();
 	char *got = text(run, 2);
 
-	(void)state;
 	if (!strstr(got, table))
 		fail_msg("got:\n%s", got);
 	free(got);
@@ -149,12 +145,11 @@ static void for_people(void **state)
 	sample_free(run);
 }
 
-static void as_json(void **state)
+UNIT_TEST(as_json)
 {
 	struct run *run = begin();
 	struct json_object *object = json__run(run), *at;
 
-	(void)state;
 	assert_int_equal(json_pointer_get(object, "/processes/0/waits/2", &at), 0);
 	assert_string_equal(
 		json_object_to_json_string_ext(at, JSON_C_TO_STRING_PLAIN),
@@ -167,15 +162,4 @@ static void as_json(void **state)
 	sample_free(run);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shares),
-		cmocka_unit_test(processes_of_no_length_and_no_processes),
-		cmocka_unit_test(why_it_is_not_known),
-		cmocka_unit_test(for_people),
-		cmocka_unit_test(as_json),
-	};
-
-	return cmocka_run_group_tests_name("shares", tests, NULL, NULL);
-}
+UNIT_MAIN()

@@ -72,11 +72,10 @@ static off_t size(void)
 	return st.st_size;
 }
 
-static void test_batches_are_read_in_order(void **state)
+UNIT_TEST(test_batches_are_read_in_order)
 {
 	struct spool *spool = open_spool(MOST);
 
-	(void)state;
 	for (unsigned int i = 0; i < 5; i++)
 		assert_int_equal(put(spool, i, 100 + i * 3000), 0);
 	assert_int_equal(spool__counts(spool).rows, 10 + 11 + 12 + 13 + 14);
@@ -87,12 +86,11 @@ static void test_batches_are_read_in_order(void **state)
 	spool__free(spool);
 }
 
-static void test_what_was_not_done_is_found_again(void **state)
+UNIT_TEST(test_what_was_not_done_is_found_again)
 {
 	struct spool *spool = open_spool(MOST);
 	uint64_t before_s = (uint64_t)time(NULL);
 
-	(void)state;
 	assert_int_equal(spool__counts(spool).oldest_s, 0);
 	for (unsigned int i = 0; i < 4; i++)
 		put(spool, i, 5000);
@@ -108,12 +106,11 @@ static void test_what_was_not_done_is_found_again(void **state)
 	spool__free(spool);
 }
 
-static void test_several_are_read_together(void **state)
+UNIT_TEST(test_several_are_read_together)
 {
 	struct spool *spool = open_spool(MOST);
 	struct spool_body body;
 
-	(void)state;
 	for (unsigned int i = 0; i < 4; i++)
 		put(spool, i, 100);
 	assert_int_equal(spool__read(spool, 300, &body), 0);
@@ -128,12 +125,11 @@ static void test_several_are_read_together(void **state)
 }
 
 /* The oldest are overwritten, and their rows counted; the file does not grow. */
-static void test_a_full_spool_loses_the_oldest(void **state)
+UNIT_TEST(test_a_full_spool_loses_the_oldest)
 {
 	struct spool *spool = open_spool(MOST);
 	uint64_t lost = 0;
 
-	(void)state;
 	for (unsigned int i = 0; i < 100; i++)
 		assert_int_equal(put(spool, i, STEP), 0); /* two steps with its header */
 	assert_true(size() <= (off_t)MOST);
@@ -149,9 +145,8 @@ static void test_a_full_spool_loses_the_oldest(void **state)
 	spool__free(spool);
 }
 
-static void test_batches_of_any_size_are_found_again(void **state)
+UNIT_TEST(test_batches_of_any_size_are_found_again)
 {
-	(void)state;
 	for (unsigned int at = 0; at < 300;) {
 		struct spool *spool = open_spool(MOST);
 		unsigned int nr = 1 + (unsigned int)(unit_random() % 9);
@@ -188,11 +183,10 @@ static void overwrite_what_is_read(struct spool *spool)
 }
 
 /* What is being sent is in memory: it is not lost when it is overwritten. */
-static void test_a_batch_that_is_being_sent_is_not_lost(void **state)
+UNIT_TEST(test_a_batch_that_is_being_sent_is_not_lost)
 {
 	struct spool *spool = open_spool(MOST);
 
-	(void)state;
 	overwrite_what_is_read(spool);
 	assert_int_equal(spool__counts(spool).lost_rows, 0);
 	spool__done(spool);
@@ -203,11 +197,10 @@ static void test_a_batch_that_is_being_sent_is_not_lost(void **state)
 	spool__free(spool);
 }
 
-static void test_a_batch_that_does_not_fit_is_lost(void **state)
+UNIT_TEST(test_a_batch_that_does_not_fit_is_lost)
 {
 	struct spool *spool = open_spool(MOST);
 
-	(void)state;
 	put(spool, 0, 10);
 	assert_int_equal(put(spool, 1, MOST), -EFBIG);
 	assert_int_equal(spool__counts(spool).lost_rows, 11);
@@ -228,12 +221,11 @@ static unsigned int put_off(struct spool *spool, int expected, uint64_t progress
 	return spool__put_off(spool, progress);
 }
 
-static void test_a_batch_that_is_put_off_comes_after_the_others(void **state)
+UNIT_TEST(test_a_batch_that_is_put_off_comes_after_the_others)
 {
 	struct spool *spool = open_spool(MOST);
 	struct spool_body body;
 
-	(void)state;
 	put(spool, 0, 1000);
 	put(spool, 1, 1000);
 	put_off(spool, 0, 0);
@@ -256,11 +248,10 @@ static void test_a_batch_that_is_put_off_comes_after_the_others(void **state)
 }
 
 /* Only a batch that fails while others are stored is the reason. */
-static void test_strikes_count_while_others_are_stored(void **state)
+UNIT_TEST(test_strikes_count_while_others_are_stored)
 {
 	struct spool *spool = open_spool(MOST);
 
-	(void)state;
 	put(spool, 0, 1000);
 	put(spool, 1, 1000);
 	for (int i = 0; i < 6; i++)
@@ -277,11 +268,10 @@ static void test_strikes_count_while_others_are_stored(void **state)
 }
 
 /* In the next process it is the first again. */
-static void test_a_batch_that_was_put_off_survives(void **state)
+UNIT_TEST(test_a_batch_that_was_put_off_survives)
 {
 	struct spool *spool = open_spool(MOST);
 
-	(void)state;
 	put(spool, 0, 100);
 	put(spool, 1, 1000);
 	put_off(spool, 0, 5);
@@ -294,11 +284,10 @@ static void test_a_batch_that_was_put_off_survives(void **state)
 	spool__free(spool);
 }
 
-static void test_a_batch_that_was_put_off_can_be_overwritten(void **state)
+UNIT_TEST(test_a_batch_that_was_put_off_can_be_overwritten)
 {
 	struct spool *spool = open_spool(MOST);
 
-	(void)state;
 	overwrite_what_is_read(spool);
 	assert_int_equal(spool__put_off(spool, 1), 0);
 	put_off(spool, 1, 1);
@@ -309,13 +298,12 @@ static void test_a_batch_that_was_put_off_can_be_overwritten(void **state)
 }
 
 /* At each length the file may have been cut, and with any byte changed, no half batch is read. */
-static void test_a_damaged_batch_is_not_read(void **state)
+UNIT_TEST(test_a_damaged_batch_is_not_read)
 {
 	struct spool *spool = open_spool(MOST);
 	unsigned char byte;
 	int fd;
 
-	(void)state;
 	put(spool, 0, 300);
 	put(spool, 1, 300);
 	spool__free(spool);
@@ -345,21 +333,19 @@ static int hold(void)
 	return spool__new(&spool, path, MOST) == -EBUSY ? 0 : 1;
 }
 
-static void test_one_process_at_a_time(void **state)
+UNIT_TEST(test_one_process_at_a_time)
 {
 	struct spool *spool = open_spool(MOST);
 
-	(void)state;
 	assert_int_equal(unit_in_child(hold), 0);
 	spool__free(spool);
 }
 
-static void test_links_are_not_followed(void **state)
+UNIT_TEST(test_links_are_not_followed)
 {
 	struct spool *spool;
 	char other[160];
 
-	(void)state;
 	snprintf(other, sizeof(other), "%s/other", dir);
 	assert_int_equal(symlink(other, path), 0);
 	assert_int_equal(spool__new(&spool, path, MOST), -ELOOP);
@@ -372,14 +358,13 @@ static void test_links_are_not_followed(void **state)
 	assert_int_equal(spool__new(&spool, path, MOST), -EREMCHG);
 }
 
-static void test_the_file_of_something_else_stays(void **state)
+UNIT_TEST(test_the_file_of_something_else_stays)
 {
 	static const char *const texts[] = { "root:x:0:0:root:/root:/bin/bash\n", "7" };
 	struct spool *spool;
 	char *found;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		unit_write(dir, "spool", texts[i]);
 		assert_int_equal(spool__new(&spool, path, MOST), -EEXIST);
 		found = unit_read(dir, "spool");
@@ -389,13 +374,12 @@ static void test_the_file_of_something_else_stays(void **state)
 }
 
 /* The data of the first batch is damaged; then its header is missing, too. */
-static void test_half_a_first_batch_is_overwritten(void **state)
+UNIT_TEST(test_half_a_first_batch_is_overwritten)
 {
 	const char none[48] = "";
 	struct spool *spool = open_spool(MOST);
 	int fd;
 
-	(void)state;
 	put(spool, 0, 300);
 	spool__free(spool);
 	fd = open(path, O_RDWR);
@@ -409,27 +393,4 @@ static void test_half_a_first_batch_is_overwritten(void **state)
 	spool__free(spool);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, prepare, clean)
-		TEST(test_batches_are_read_in_order),
-		TEST(test_what_was_not_done_is_found_again),
-		TEST(test_several_are_read_together),
-		TEST(test_a_full_spool_loses_the_oldest),
-		TEST(test_batches_of_any_size_are_found_again),
-		TEST(test_a_batch_that_is_being_sent_is_not_lost),
-		TEST(test_a_batch_that_does_not_fit_is_lost),
-		TEST(test_a_batch_that_is_put_off_comes_after_the_others),
-		TEST(test_strikes_count_while_others_are_stored),
-		TEST(test_a_batch_that_was_put_off_survives),
-		TEST(test_a_batch_that_was_put_off_can_be_overwritten),
-		TEST(test_a_damaged_batch_is_not_read),
-		TEST(test_one_process_at_a_time),
-		TEST(test_links_are_not_followed),
-		TEST(test_the_file_of_something_else_stays),
-		TEST(test_half_a_first_batch_is_overwritten),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.setup = prepare, .teardown = clean)

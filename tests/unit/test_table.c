@@ -51,11 +51,10 @@ static void add(struct table *table, uint64_t ns, int socket, const char *tier, 
 		table__set_integer(table, COUNT, count);
 }
 
-static void set_values_are_read_back(void **state)
+UNIT_TEST(set_values_are_read_back)
 {
 	struct table *table = new_table();
 
-	(void)state;
 	add(table, 10, 1, "local, \"ddr\"", 91.5, -1);
 	assert_int_equal(table__rows(table), 1);
 	assert_int_equal(table__time_ns(table, 0), 10);
@@ -67,11 +66,10 @@ static void set_values_are_read_back(void **state)
 	table__free(table);
 }
 
-static void non_finite_values_are_unknown(void **state)
+UNIT_TEST(non_finite_values_are_unknown)
 {
 	struct table *table = new_table();
 
-	(void)state;
 	add(table, 0, 0, NULL, NAN, 0);
 	add(table, 0, 0, NULL, INFINITY, 0);
 	add(table, 0, 0, NULL, 0, 0);
@@ -82,11 +80,10 @@ static void non_finite_values_are_unknown(void **state)
 	table__free(table);
 }
 
-static void rows_go_forward_in_time(void **state)
+UNIT_TEST(rows_go_forward_in_time)
 {
 	struct table *table = new_table();
 
-	(void)state;
 	add(table, 5, 0, "a", 1, 1);
 	add(table, 5, 0, "a", 1, 1);
 	assert_int_equal(table__add_row(table, 4), -EINVAL);
@@ -96,15 +93,14 @@ static void rows_go_forward_in_time(void **state)
 	table__free(table);
 }
 
-static void columns_have_names_that_sql_takes(void **state)
+UNIT_TEST(columns_have_names_that_sql_takes)
 {
 	static const char *const bad[] = { "",	  "A",	     "latency ns", "x\"; DROP TABLE meta",
 					   "1st", "_hidden", "caf\303\251" };
 	struct table_column column = { .unit = "", .what = "", .kind = TABLE_REAL };
 	struct table *table;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(bad); i++) {
 		column.name = bad[i];
 		assert_int_equal(table__new(&table, &column, 1), -EINVAL);
 	}
@@ -112,12 +108,11 @@ static void columns_have_names_that_sql_takes(void **state)
 	assert_int_equal(table__new(&table, columns, TABLE_COLUMNS + 1), -EINVAL);
 }
 
-static void the_top_k_is_by_key(void **state)
+UNIT_TEST(the_top_k_is_by_key)
 {
 	struct table *table = new_table();
 	const struct table_aggregate *aggregate;
 
-	(void)state;
 	for (unsigned int i = 0; i < 1000; i++) {
 		add(table, i, 0, "near", i % 2 ? 100 : NAN, i);
 		add(table, i, 0, "far", 200 + (i == 500), 1);
@@ -157,12 +152,11 @@ static size_t find(const struct table *table, int socket)
 }
 
 /* More keys than there is room for, then some that have much, one of them bit by bit. */
-static void heavy_keys_are_kept_whenever_they_arrive(void **state)
+UNIT_TEST(heavy_keys_are_kept_whenever_they_arrive)
 {
 	struct table *table = new_table();
 	double steady = 0;
 
-	(void)state;
 	count(table, 1, "early", 1e6);
 	for (int i = 0; i < TABLE_KEYS; i++)
 		count(table, 1000 + i, "heavy", 100);
@@ -184,12 +178,11 @@ static void heavy_keys_are_kept_whenever_they_arrive(void **state)
 }
 
 /* Keys that return again and again, each time with too little to be kept. */
-static void returning_keys_are_kept(void **state)
+UNIT_TEST(returning_keys_are_kept)
 {
 	struct table *table = new_table();
 	double all = TABLE_KEYS * 500.0, of_one = 0;
 
-	(void)state;
 	for (int i = 0; i < TABLE_KEYS / 2; i++)
 		count(table, 1000 + i, "heavy", 1000);
 	for (int i = 0; i < 200; i++) {
@@ -213,13 +206,12 @@ static void add_aggregate(struct table_aggregate *to, const struct table_aggrega
 	to->sum += from->sum;
 }
 
-static void keys_and_others_are_the_whole(void **state)
+UNIT_TEST(keys_and_others_are_the_whole)
 {
 	struct table_aggregate whole = { 0 };
 	struct table *table = new_table();
 	double sum = 0;
 
-	(void)state;
 	for (int i = 0; i < 5 * TABLE_KEYS; i++) {
 		char tier[32];
 
@@ -245,11 +237,10 @@ static void keys_and_others_are_the_whole(void **state)
 	table__free(table);
 }
 
-static void rows_that_stand_for_several_keys_stay(void **state)
+UNIT_TEST(rows_that_stand_for_several_keys_stay)
 {
 	struct table *table = new_table();
 
-	(void)state;
 	count(table, 7, NULL, 0);
 	for (int i = 0; i < 3 * TABLE_KEYS; i++)
 		count(table, 1000 + i, "near", 1);
@@ -261,11 +252,10 @@ static void rows_that_stand_for_several_keys_stay(void **state)
 }
 
 /* Even where all of them do. */
-static void no_table_is_too_full(void **state)
+UNIT_TEST(no_table_is_too_full)
 {
 	struct table *table = new_table();
 
-	(void)state;
 	for (int i = 0; i < 3 * TABLE_KEYS; i++)
 		count(table, i, NULL, NAN);
 	assert_true(table__keys(table) <= TABLE_KEYS);
@@ -284,12 +274,11 @@ static char *printed(void print(FILE *out, const struct table *table), const str
 	return text;
 }
 
-static void csv_leaves_the_unknown_empty(void **state)
+UNIT_TEST(csv_leaves_the_unknown_empty)
 {
 	struct table *table = new_table();
 	char *text;
 
-	(void)state;
 	add(table, 1000000000, 0, "a,b", 91.25, 12);
 	add(table, 1000000001, 1, NULL, NAN, -1);
 	text = printed(table__csv_head, table);
@@ -312,12 +301,11 @@ static char *streamed(struct json_object *object, bool indented)
 	return text;
 }
 
-static void json_has_null_for_the_unknown(void **state)
+UNIT_TEST(json_has_null_for_the_unknown)
 {
 	struct table *table = new_table();
 	char *text;
 
-	(void)state;
 	add(table, 7, 1, "ne\033ar", NAN, 3);
 	text = streamed(table__json_row(table, 0), false);
 	assert_string_equal(text,
@@ -334,13 +322,12 @@ static struct json_object *make_string(const void *of, size_t index)
 }
 
 /* Whatever puts a text or a name into JSON: control characters, bidi, bytes that are no UTF-8. */
-static void hostile_texts_are_printed_clean(void **state)
+UNIT_TEST(hostile_texts_are_printed_clean)
 {
 	static char hostile[] = "a\033b\nc\xe2\x80\xae\"d\xff\xe2\x80\x8b\xc2\x9b";
 	struct json_object *object = json_object_new_object(), *array = json_object_new_array();
 	char *text;
 
-	(void)state;
 	json_object_array_add(array, json_object_new_string(hostile));
 	json_object_object_add(object, hostile, array);
 	json_object_object_add(object, "made", json__array(1, make_string, hostile, NULL));
@@ -352,7 +339,7 @@ static void hostile_texts_are_printed_clean(void **state)
 }
 
 /* json-c 0.16 prints empty ones in two lines. */
-static void json_is_streamed_as_json_c_prints_it(void **state)
+UNIT_TEST(json_is_streamed_as_json_c_prints_it)
 {
 	static const char text[] =
 		"{\"a/b\":[1,null,-2.50,true,\"x\\\\\\\"/\"],\"\\u00e4\":{\"c\":[{\"d\":0}]}}";
@@ -360,7 +347,6 @@ static void json_is_streamed_as_json_c_prints_it(void **state)
 	const int pretty = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED;
 	char wanted[512], *got;
 
-	(void)state;
 	for (int indented = 0; indented < 2; indented++) {
 		int flags = JSON_C_TO_STRING_NOSLASHESCAPE | (indented ? pretty : 0);
 
@@ -379,13 +365,12 @@ static void json_is_streamed_as_json_c_prints_it(void **state)
 	free(got);
 }
 
-static void the_others_are_in_the_json(void **state)
+UNIT_TEST(the_others_are_in_the_json)
 {
 	struct json_object *others, *aggregate;
 	struct table *table = new_table();
 	char *text;
 
-	(void)state;
 	assert_null(table__json_others(table));
 	for (int i = 0; i < TABLE_KEYS; i++)
 		count(table, i, "near", i);
@@ -470,7 +455,7 @@ static void assert_mean_cost(const struct table *table, double expected)
 }
 
 /* In memory, in JSON and read back from a file; as the mean of the rows where a part is unknown. */
-static void a_mean_may_be_a_ratio_of_sums(void **state)
+UNIT_TEST(a_mean_may_be_a_ratio_of_sums)
 {
 	struct recording recording = { 0 };
 	struct recording_settings options = { 0 };
@@ -481,7 +466,6 @@ static void a_mean_may_be_a_ratio_of_sums(void **state)
 	struct table *table;
 	struct rundb *db;
 
-	(void)state;
 	table__free(run->probes[0].table);
 	assert_int_equal(table__new(&table, ratio_columns, 3), 0);
 	run->probes[0].table = table;
@@ -505,7 +489,7 @@ static void a_mean_may_be_a_ratio_of_sums(void **state)
 	sample_free(run);
 }
 
-static void a_recording_is_read_back(void **state)
+UNIT_TEST(a_recording_is_read_back)
 {
 	struct recording recording = { 0 };
 	struct recording_settings options = { 0 };
@@ -513,7 +497,6 @@ static void a_recording_is_read_back(void **state)
 	struct run_interval interval;
 	struct rundb *db;
 
-	(void)state;
 	assert_int_equal(recording__create(&recording, dir, &options), 0);
 	record(run, &recording, 3);
 	assert_int_equal(rundb__open(&db, recording.dir, read), 0);
@@ -535,7 +518,7 @@ static void a_recording_is_read_back(void **state)
 	sample_free(run);
 }
 
-static void the_directory_has_csv_and_summary(void **state)
+UNIT_TEST(the_directory_has_csv_and_summary)
 {
 	struct recording recording = { 0 };
 	struct recording_settings options = { 0 };
@@ -543,7 +526,6 @@ static void the_directory_has_csv_and_summary(void **state)
 	struct json_object *summary, *top_k;
 	char *text;
 
-	(void)state;
 	assert_int_equal(recording__create(&recording, dir, &options), 0);
 	record(run, &recording, 1);
 	text = unit_read(recording.dir, "tierlat.csv");
@@ -564,7 +546,7 @@ static void the_directory_has_csv_and_summary(void **state)
 	sample_free(run);
 }
 
-static void no_line_of_a_report_is_too_long(void **state)
+UNIT_TEST(no_line_of_a_report_is_too_long)
 {
 	struct text_style style = { .top = 1 };
 	struct run *run = begin_run();
@@ -572,7 +554,6 @@ static void no_line_of_a_report_is_too_long(void **state)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	(void)state;
 	for (int i = 0; i < TABLE_KEYS; i++)
 		count(run->probes[0].table, 10 + i, "c", 1);
 	add(run->probes[0].table, 1, 0, "a tier of a very long name that nobody would give it",
@@ -590,7 +571,7 @@ static void no_line_of_a_report_is_too_long(void **state)
 }
 
 /* Whatever is wrong with the file: an error, not a crash and not a made-up number. */
-static void a_damaged_table_is_refused(void **state)
+UNIT_TEST(a_damaged_table_is_refused)
 {
 	static const char *const damages[] = {
 		"UPDATE table_column SET name='x\" FROM meta; --' WHERE position=0",
@@ -603,8 +584,7 @@ static void a_damaged_table_is_refused(void **state)
 		"UPDATE tierlat SET requests=x'00'",
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(damages); i++) {
 		struct recording recording = { 0 };
 		struct recording_settings options = { 0 };
 		struct run *run = begin_run(), *read = calloc(1, sizeof(*read));
@@ -621,30 +601,4 @@ static void a_damaged_table_is_refused(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(set_values_are_read_back),
-		cmocka_unit_test(non_finite_values_are_unknown),
-		cmocka_unit_test(rows_go_forward_in_time),
-		cmocka_unit_test(columns_have_names_that_sql_takes),
-		cmocka_unit_test(the_top_k_is_by_key),
-		cmocka_unit_test(heavy_keys_are_kept_whenever_they_arrive),
-		cmocka_unit_test(returning_keys_are_kept),
-		cmocka_unit_test(keys_and_others_are_the_whole),
-		cmocka_unit_test(rows_that_stand_for_several_keys_stay),
-		cmocka_unit_test(no_table_is_too_full),
-		cmocka_unit_test(csv_leaves_the_unknown_empty),
-		cmocka_unit_test(json_has_null_for_the_unknown),
-		cmocka_unit_test(hostile_texts_are_printed_clean),
-		cmocka_unit_test(json_is_streamed_as_json_c_prints_it),
-		cmocka_unit_test(the_others_are_in_the_json),
-		cmocka_unit_test(a_mean_may_be_a_ratio_of_sums),
-		cmocka_unit_test(a_recording_is_read_back),
-		cmocka_unit_test(the_directory_has_csv_and_summary),
-		cmocka_unit_test(no_line_of_a_report_is_too_long),
-		cmocka_unit_test(a_damaged_table_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, unit_make_dir, unit_remove_dir);
-}
+UNIT_MAIN(.group_setup = unit_make_dir, .group_teardown = unit_remove_dir)

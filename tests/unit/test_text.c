@@ -74,20 +74,18 @@ static const char iolat[] =
 	"sda                           3 40.0 us 40.0 us 40.0 us 40.0 us    100 %  120 us\n"
 	"vdb                           1 1.00 us 1.00 us 1.00 us 1.00 us      0 % 1.00 us\n";
 
-static void a_probe(void **state)
+UNIT_TEST(a_probe)
 {
 	struct run *run = sample_run();
 
-	(void)state;
 	assert_text(print_probe(run, 0, (struct text_style){ .top = 10 }), iolat);
 	sample_free(run);
 }
 
-static void a_refused_probe(void **state)
+UNIT_TEST(a_refused_probe)
 {
 	struct run *run = sample_run();
 
-	(void)state;
 	assert_text(print_probe(run, 1, (struct text_style){ 0 }),
 		    "memlat: not measured: the kernel does not allow kprobes here (lockdown)\n");
 	sample_free(run);
@@ -96,13 +94,12 @@ static void a_refused_probe(void **state)
 /*
  * Missing events that could hide a tail are printed before any number, with reasons; fewer are not.
  */
-static void missing_events_come_first(void **state)
+UNIT_TEST(missing_events_come_first)
 {
 	struct run *run = sample_run();
 	struct run_probe *probe = &run->probes[0];
 	char *text;
 
-	(void)state;
 	probe->total.metrics[0].counts[LAT_ABANDONED] = 138;
 	text = print_probe(run, 0, (struct text_style){ 0 });
 	assert_non_null(strstr(text, "14,700/s\n"
@@ -118,12 +115,11 @@ static void missing_events_come_first(void **state)
 	sample_free(run);
 }
 
-static void nothing_missed_balances(void **state)
+UNIT_TEST(nothing_missed_balances)
 {
 	struct run *run = sample_run();
 	char *text;
 
-	(void)state;
 	run->probes[0].recursion_missed = 0;
 	text = print_probe(run, 0, (struct text_style){ 0 });
 	assert_non_null(
@@ -134,13 +130,12 @@ static void nothing_missed_balances(void **state)
 }
 
 /* A few events with much time are missing, too: 0.01 % of them, half of the waiting. */
-static void test_missing_time_comes_first(void **state)
+UNIT_TEST(test_missing_time_comes_first)
 {
 	struct run *run = sample_run();
 	__u64 *counts = run->probes[0].total.metrics[0].counts;
 	char *text;
 
-	(void)state;
 	run->probes[0].recursion_missed = 0;
 	counts[LAT_MISSED_START_NS] = 5900000000;
 	text = print_probe(run, 0, (struct text_style){ 0 });
@@ -162,13 +157,12 @@ static void test_missing_time_comes_first(void **state)
 	sample_free(run);
 }
 
-static void test_each_term_has_its_time(void **state)
+UNIT_TEST(test_each_term_has_its_time)
 {
 	struct run *run = sample_run();
 	__u64 *counts = run->probes[0].total.metrics[0].counts;
 	char *text;
 
-	(void)state;
 	run->probes[0].recursion_missed = 0;
 	counts[LAT_SEEN] += 6;
 	counts[LAT_FILTERED] = 1;
@@ -221,14 +215,13 @@ static void assert_checked(struct run *run, struct run_check check, const char *
 	free(text);
 }
 
-static void test_kernel_check_is_printed(void **state)
+UNIT_TEST(test_kernel_check_is_printed)
 {
 	struct run *run = sample_run();
 	struct run_check check = { .source = "/proc/schedstat",
 				   .events = { true, 1000, 1000, 1000, 1002, 8 },
 				   .time = { true, 9000, 9000, 9998, 10002, 1000 } };
 
-	(void)state;
 	assert_checked(run, check,
 		       " checked against /proc/schedstat: events 0 %, time -9.98 % in flight",
 		       NULL);
@@ -244,7 +237,7 @@ static void test_kernel_check_is_printed(void **state)
 }
 
 /* If the kernel's sum is only a limit, the output does not say that the sums agree. */
-static void test_a_one_sided_check_says_so(void **state)
+UNIT_TEST(test_a_one_sided_check_says_so)
 {
 	struct run *run = sample_run();
 	struct run_check check = { .source = "/proc/vmstat",
@@ -252,7 +245,6 @@ static void test_a_one_sided_check_says_so(void **state)
 				   .events = { true, 90, UINT64_MAX, 100, 100, 8 },
 				   .time = { true, 0, 50, 40, 40, 0 } };
 
-	(void)state;
 	assert_checked(
 		run, check,
 		" checked against /proc/vmstat: events not more, time not less; of GUP in flight",
@@ -263,12 +255,11 @@ static void test_a_one_sided_check_says_so(void **state)
 	sample_free(run);
 }
 
-static void test_what_was_not_checked_says_why(void **state)
+UNIT_TEST(test_what_was_not_checked_says_why)
 {
 	struct run *run = sample_run();
 	struct run_check check = { .source = "/proc/schedstat", .why = "it is away" };
 
-	(void)state;
 	assert_checked(run, check, " not checked against /proc/schedstat: it is away in flight",
 		       NULL);
 	check.source[0] = '\0';
@@ -276,11 +267,10 @@ static void test_what_was_not_checked_says_why(void **state)
 	sample_free(run);
 }
 
-static void a_probe_without_events(void **state)
+UNIT_TEST(a_probe_without_events)
 {
 	struct run *run = sample_run();
 
-	(void)state;
 	assert_text(print_probe(run, 2, (struct text_style){ 0 }),
 		    "runqlat wait: time a runnable task waits for a CPU\n"
 		    "  10 s, 0 events, 0/s\n"
@@ -291,12 +281,11 @@ static void a_probe_without_events(void **state)
 	sample_free(run);
 }
 
-static void all_metrics_in_full(void **state)
+UNIT_TEST(all_metrics_in_full)
 {
 	struct run *run = sample_run();
 	char *text;
 
-	(void)state;
 	text = print_probe(run, 0, (struct text_style){ .all_metrics = true });
 	assert_non_null(strstr(text, "\n\niolat queue: block request, arrival to first issue\n"));
 	assert_non_null(strstr(text, "\n\niolat total: block request, arrival to completion\n"));
@@ -305,13 +294,12 @@ static void all_metrics_in_full(void **state)
 }
 
 /* The cost of a single event says nothing about later ones. */
-static void cost_needs_events(void **state)
+UNIT_TEST(cost_needs_events)
 {
 	struct run *run = sample_run();
 	struct run_cost *cost = &run->probes[0].cost;
 	char *text;
 
-	(void)state;
 	cost->timed_events = 99;
 	text = print_probe(run, 0, (struct text_style){ 0 });
 	assert_non_null(
@@ -324,12 +312,11 @@ static void cost_needs_events(void **state)
 	sample_free(run);
 }
 
-static void top_hides_all_but_other(void **state)
+UNIT_TEST(top_hides_all_but_other)
 {
 	struct run *run = sample_run();
 	char *text;
 
-	(void)state;
 	text = print_probe(run, 0, (struct text_style){ .top = 1 });
 	assert_non_null(strstr(text, "\n(other)"));
 	assert_non_null(strstr(text, "\n1 more with less time\n"));
@@ -338,12 +325,11 @@ static void top_hides_all_but_other(void **state)
 	sample_free(run);
 }
 
-static void imbalance_is_loud(void **state)
+UNIT_TEST(imbalance_is_loud)
 {
 	struct run *run = sample_run();
 	char *text;
 
-	(void)state;
 	run->probes[0].total.metrics[0].counts[LAT_SEEN] += 5;
 	run->probes[0].total.metrics[2].counts[LAT_SEEN] -= 1000;
 	text = print_probe(run, 0, (struct text_style){ 0 });
@@ -356,13 +342,12 @@ static void imbalance_is_loud(void **state)
 }
 
 /* Numbers as large as they get must not push a column out. */
-static void extremes_fit(void **state)
+UNIT_TEST(extremes_fit)
 {
 	struct run *run = sample_run();
 	struct run_probe *probe = &run->probes[0];
 	char *text;
 
-	(void)state;
 	for (unsigned int i = 0; i < LAT_COUNTS; i++)
 		probe->total.metrics[0].counts[i] = UINT64_MAX / (i + 1);
 	memset(probe->metrics[0].what, 'w', RUN_TEXT - 1);
@@ -381,12 +366,11 @@ static void extremes_fit(void **state)
 	sample_free(run);
 }
 
-static void color_only_when_asked(void **state)
+UNIT_TEST(color_only_when_asked)
 {
 	struct run *run = sample_run();
 	char *text;
 
-	(void)state;
 	text = print_probe(run, 0, (struct text_style){ .color = true });
 	assert_non_null(strchr(text, '\033'));
 	free(text);
@@ -396,12 +380,11 @@ static void color_only_when_asked(void **state)
 	sample_free(run);
 }
 
-static void the_run(void **state)
+UNIT_TEST(the_run)
 {
 	struct run *run = sample_run();
 	struct sheet *sheet = sheet_begin();
 
-	(void)state;
 	run->complete = false;
 	text__run(sheet->out, run);
 	assert_text(sheet_end(sheet), "workload: fio --name=\"a b\": exit status 3\n"
@@ -416,13 +399,12 @@ static void the_run(void **state)
 }
 
 /* A control character of a command line must not reach the terminal. */
-static void texts_are_clean(void **state)
+UNIT_TEST(texts_are_clean)
 {
 	struct run *run = sample_run();
 	struct sheet *sheet = sheet_begin();
 	char *text;
 
-	(void)state;
 	free(run->workload);
 	run->workload = strdup("evil \033]0;title\007");
 	text__run(sheet->out, run);
@@ -433,7 +415,7 @@ static void texts_are_clean(void **state)
 	sample_free(run);
 }
 
-static void live_lines(void **state)
+UNIT_TEST(live_lines)
 {
 	struct run *run = sample_run();
 	struct run_data *deltas = calloc(3, sizeof(*deltas));
@@ -443,7 +425,6 @@ static void live_lines(void **state)
 	struct sheet *sheet = sheet_begin();
 	struct writer writer = { .ops = &writer_live, .state = sheet->out };
 
-	(void)state;
 	sample_fill(&deltas[0], 0);
 	assert_int_equal(writer.ops->open(&writer, run), 0);
 	assert_int_equal(writer.ops->interval(&writer, run, &interval), 0);
@@ -458,9 +439,8 @@ static void live_lines(void **state)
 	sample_free(run);
 }
 
-static void timing_waits_for_events(void **state)
+UNIT_TEST(timing_waits_for_events)
 {
-	(void)state;
 	assert_false(summary__is_timed(199999999, 2, 2));
 	assert_true(summary__is_timed(200000000, 2, 2));
 	assert_false(summary__is_timed(200000000, 2, 1));
@@ -469,30 +449,4 @@ static void timing_waits_for_events(void **state)
 	assert_false(summary__is_timed(5000000000, 2, 0));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_probe),
-		cmocka_unit_test(a_refused_probe),
-		cmocka_unit_test(missing_events_come_first),
-		cmocka_unit_test(nothing_missed_balances),
-		cmocka_unit_test(test_missing_time_comes_first),
-		cmocka_unit_test(test_each_term_has_its_time),
-		cmocka_unit_test(test_kernel_check_is_printed),
-		cmocka_unit_test(test_a_one_sided_check_says_so),
-		cmocka_unit_test(test_what_was_not_checked_says_why),
-		cmocka_unit_test(a_probe_without_events),
-		cmocka_unit_test(all_metrics_in_full),
-		cmocka_unit_test(cost_needs_events),
-		cmocka_unit_test(timing_waits_for_events),
-		cmocka_unit_test(top_hides_all_but_other),
-		cmocka_unit_test(imbalance_is_loud),
-		cmocka_unit_test(extremes_fit),
-		cmocka_unit_test(color_only_when_asked),
-		cmocka_unit_test(the_run),
-		cmocka_unit_test(texts_are_clean),
-		cmocka_unit_test(live_lines),
-	};
-
-	return cmocka_run_group_tests_name("text", tests, NULL, NULL);
-}
+UNIT_MAIN()

@@ -8,7 +8,6 @@
 
 #include "print/report.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define INTERVALS 60
 #define FAST_NS 10000
 #define SLOW_NS 1000000
@@ -136,12 +135,11 @@ static void assert_says(const char *part)
 	free(printed);
 }
 
-static void two_of_three(void **state)
+UNIT_TEST(two_of_three)
 {
 	const struct score score = { .slow = { others, bursts, bursts } };
 	unsigned int nr = 0, both = 0;
 
-	(void)state;
 	for (unsigned int i = 0; i < INTERVALS; i++) {
 		nr += bursts(i);
 		both += bursts(i) && others(i);
@@ -164,11 +162,10 @@ static void two_of_three(void **state)
 }
 
 /* Neither keys that are fast at other times nor keys that are absent are slow. */
-static void no_events_between(void **state)
+UNIT_TEST(no_events_between)
 {
 	const struct score score = { .slow = { never, bursts, bursts }, .quiet = true };
 
-	(void)state;
 	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
 	assert_int_equal(pair_of(RUNQLAT, IOLAT)->verdict, TIMELINE_POSITIVE);
 	assert_int_equal(timeline.probes[IOLAT].empty, INTERVALS - timeline.nr_correlated);
@@ -180,24 +177,22 @@ static bool in_turn(unsigned int interval)
 	return !bursts(interval);
 }
 
-static void one_against_the_other(void **state)
+UNIT_TEST(one_against_the_other)
 {
 	const struct score score = { .slow = { others, bursts, in_turn } };
 
-	(void)state;
 	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
 	assert_int_equal(pair_of(RUNQLAT, IOLAT)->verdict, TIMELINE_NEGATIVE);
 	assert_int_equal(timeline.nr_correlated, 0);
 	assert_says("runqlat and iolat: negative correlation: -1.00");
 }
 
-static void whose_they_are(void **state)
+UNIT_TEST(whose_they_are)
 {
 	const struct score score = { .slow = { others, bursts, bursts }, .split = true };
 	const struct timeline_contributor *contributors;
 	uint64_t slow;
 
-	(void)state;
 	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
 	contributors = timeline.contributors;
 	assert_int_equal(timeline.nr_contributors, 6);
@@ -218,23 +213,21 @@ static void whose_they_are(void **state)
 	assert_says("iolat process events slow of slow of slow * burst (2)");
 }
 
-static void too_little(void **state)
+UNIT_TEST(too_little)
 {
 	const struct score score = { .slow = { never, bursts, bursts } };
 
-	(void)state;
 	assert_int_equal(record_and_read(&score, 9, &rules), 0);
 	assert_int_equal(pair_of(RUNQLAT, IOLAT)->verdict, TIMELINE_NOT_SHOWN);
 	assert_true(isnan(pair_of(RUNQLAT, IOLAT)->adjusted));
 	assert_says("runqlat and iolat: no correlation shown: too few intervals: 9, 10 are needed");
 }
 
-static void no_intervals(void **state)
+UNIT_TEST(no_intervals)
 {
 	const struct score score = { .slow = { never, never, never } };
 	char *printed;
 
-	(void)state;
 	assert_int_equal(record_and_read(&score, 0, &rules), 0);
 	printed = text();
 	assert_string_equal(printed, "");
@@ -242,13 +235,12 @@ static void no_intervals(void **state)
 }
 
 /* A line has the events of all its intervals. */
-static void lines(void **state)
+UNIT_TEST(lines)
 {
 	const struct score score = { .slow = { never, bursts, bursts } };
 	const struct timeline_rules all = { .confidence = 0.95 };
 	uint64_t events = 0, slow = 0;
 
-	(void)state;
 	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
 	assert_int_equal(timeline.per_line, 3);
 	assert_int_equal(timeline.nr_lines, 20);
@@ -269,12 +261,11 @@ static void lines(void **state)
 			    INTERVALS * sizeof(struct timeline_cell));
 }
 
-static void what_is_slow(void **state)
+UNIT_TEST(what_is_slow)
 {
 	const struct score score = { .slow = { never, bursts, bursts } };
 	const struct timeline_rules asked = { .confidence = 0.95, .slow_ns = FAST_NS };
 
-	(void)state;
 	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
 	/* 40 of 1,000 in a quarter: 1 % */
 	assert_in_range(timeline.probes[IOLAT].slow_ns, FAST_NS + 1, SLOW_NS);
@@ -299,13 +290,12 @@ static const char *value(struct json_object *object, const char *path)
 	return json_object_to_json_string_ext(at, JSON_C_TO_STRING_PLAIN);
 }
 
-static void as_json(void **state)
+UNIT_TEST(as_json)
 {
 	const struct score score = { .slow = { others, bursts, bursts }, .split = true };
 	struct json_object *object = json_object_new_object();
 	char number[32];
 
-	(void)state;
 	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
 	report__add_timeline(object, &timeline);
 	assert_string_equal(value(object, "/correlation/pairs/2/probes"),
@@ -334,11 +324,10 @@ static bool more_than_half(unsigned int interval)
 }
 
 /* Equal ranks of 31 intervals lie at three quarters, not beyond them; those of 30 do. */
-static void more_than_half_are_no_worst_quarter(void **state)
+UNIT_TEST(more_than_half_are_no_worst_quarter)
 {
 	const struct score score = { .slow = { more_than_half, first_half, never } };
 
-	(void)state;
 	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
 	assert_int_equal(timeline.probes[MEMLAT].worst, 0);
 	assert_int_equal(timeline.probes[RUNQLAT].worst, INTERVALS / 2);
@@ -358,7 +347,7 @@ static size_t longer_than(uint64_t asked_ns)
 	return timeline.nr_longer;
 }
 
-static void intervals_that_took_longer(void **state)
+UNIT_TEST(intervals_that_took_longer)
 {
 	const struct score score = { .slow = { never, never, never } };
 
@@ -368,26 +357,6 @@ static void intervals_that_took_longer(void **state)
 	assert_int_equal(longer_than(666666668), 0);
 	assert_int_equal(longer_than(666666667), INTERVALS); /* longer by just half */
 	assert_says("; 60 of 60 took at least 50 % longer (longest: 1.00 s) because");
-	(void)state;
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(two_of_three),
-		TEST(no_events_between),
-		TEST(one_against_the_other),
-		TEST(whose_they_are),
-		TEST(too_little),
-		TEST(no_intervals),
-		TEST(intervals_that_took_longer),
-		TEST(more_than_half_are_no_worst_quarter),
-		TEST(lines),
-		TEST(what_is_slow),
-		TEST(as_json),
-	};
-
-	return cmocka_run_group_tests_name("timeline", tests, NULL, NULL);
-}
+UNIT_MAIN(.setup = begin, .teardown = end)

@@ -7,7 +7,6 @@
 #include "core/units.h"
 
 #define SECOND 1000000000ULL
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct {
 	const char *text;
@@ -60,9 +59,8 @@ static const struct {
 	{ "1,5s", -EINVAL, 0 },
 };
 
-static void parse_durations(void **state)
+UNIT_TEST(parse_durations)
 {
-	(void)state;
 	for (size_t i = 0; i < COUNT_OF(durations); i++) {
 		uint64_t ns = 0;
 
@@ -95,11 +93,10 @@ static const struct {
 	{ "99999999999999999999999x", -EINVAL, 0 },
 };
 
-static void parse_counts(void **state)
+UNIT_TEST(parse_counts)
 {
 	uint64_t value;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT_OF(counts); i++) {
 		value = 0;
 		if (units__parse_count(counts[i].text, 1, 1000, &value) != counts[i].err)
@@ -110,7 +107,7 @@ static void parse_counts(void **state)
 	assert_true(value == UINT64_MAX);
 }
 
-static void parse_percents(void **state)
+UNIT_TEST(parse_percents)
 {
 	static const struct {
 		const char *text;
@@ -126,7 +123,6 @@ static void parse_percents(void **state)
 	};
 	double share;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT_OF(table); i++) {
 		share = -1;
 		if (units__parse_percent(table[i].text, 0, 100, &share) != table[i].err)
@@ -137,7 +133,7 @@ static void parse_percents(void **state)
 	assert_int_equal(units__parse_percent("49", 50, 100, &share), -ERANGE);
 }
 
-static void latencies(void **state)
+UNIT_TEST(latencies)
 {
 	static const struct {
 		double ns;
@@ -156,16 +152,14 @@ static void latencies(void **state)
 	};
 	char buf[UNITS_TEXT];
 
-	(void)state;
 	for (size_t i = 0; i < COUNT_OF(table); i++)
 		assert_string_equal(units__ns(buf, table[i].ns), table[i].text);
 }
 
-static void windows(void **state)
+UNIT_TEST(windows)
 {
 	char buf[UNITS_TEXT];
 
-	(void)state;
 	assert_string_equal(units__duration(buf, 0), "0 ns");
 	assert_string_equal(units__duration(buf, 8000), "8 us");
 	assert_string_equal(units__duration(buf, 12500), "12.5 us");
@@ -178,11 +172,10 @@ static void windows(void **state)
 	assert_true(strlen(units__duration(buf, UINT64_MAX)) < UNITS_TEXT);
 }
 
-static void numbers(void **state)
+UNIT_TEST(numbers)
 {
 	char buf[UNITS_TEXT];
 
-	(void)state;
 	assert_string_equal(units__count(buf, 0), "0");
 	assert_string_equal(units__count(buf, 999), "999");
 	assert_string_equal(units__count(buf, 1000), "1,000");
@@ -199,11 +192,10 @@ static void numbers(void **state)
 	assert_string_equal(units__rate(buf, 12345.4), "12,345/s");
 }
 
-static void shares(void **state)
+UNIT_TEST(shares)
 {
 	char buf[UNITS_TEXT];
 
-	(void)state;
 	assert_string_equal(units__share(buf, 0, 0), "0 %");
 	assert_string_equal(units__share(buf, 0, 10), "0 %");
 	assert_string_equal(units__share(buf, 84, 10000), "0.84 %");
@@ -214,7 +206,7 @@ static void shares(void **state)
 	assert_string_equal(units__ratio(buf, 1.25), "125 %");
 }
 
-static void clean_texts(void **state)
+UNIT_TEST(clean_texts)
 {
 	static const struct {
 		const char *raw, *clean;
@@ -246,7 +238,6 @@ static void clean_texts(void **state)
 	};
 	char out[64];
 
-	(void)state;
 	for (size_t i = 0; i < COUNT_OF(table); i++)
 		assert_string_equal(sanitize__text(out, sizeof(out), table[i].raw), table[i].clean);
 	assert_string_equal(sanitize__text(out, 4, "abcdef"), "abc");
@@ -257,7 +248,7 @@ static void clean_texts(void **state)
 	assert_int_equal(sanitize__columns("caf\303\251", 5), 4);
 }
 
-static void sizes(void **state)
+UNIT_TEST(sizes)
 {
 	static const struct {
 		const char *text;
@@ -281,8 +272,7 @@ static void sizes(void **state)
 		{ "1 M", -EINVAL, 0, NULL },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		char text[UNITS_TEXT];
 		uint64_t bytes = 0;
 
@@ -294,15 +284,4 @@ static void sizes(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parse_durations), cmocka_unit_test(parse_counts),
-		cmocka_unit_test(parse_percents),  cmocka_unit_test(latencies),
-		cmocka_unit_test(windows),	   cmocka_unit_test(numbers),
-		cmocka_unit_test(shares),	   cmocka_unit_test(clean_texts),
-		cmocka_unit_test(sizes),
-	};
-
-	return cmocka_run_group_tests_name("units", tests, NULL, NULL);
-}
+UNIT_MAIN()

@@ -79,9 +79,8 @@ static int try_reference(unsigned int times, int err, int child_err)
 	return validate__probe(&validate, &ops, why);
 }
 
-static void a_disturbed_reference_is_tried_again(void **state)
+UNIT_TEST(a_disturbed_reference_is_tried_again)
 {
-	(void)state;
 	assert_int_equal(try_reference(0, -EIO, -EIO), 0);
 	assert_int_equal(calls, 1);
 	assert_int_equal(try_reference(2, -EIO, -EIO), 0);
@@ -94,9 +93,8 @@ static void a_disturbed_reference_is_tried_again(void **state)
 	assert_int_equal(calls, 2);
 }
 
-static void other_errors_are_not_retried(void **state)
+UNIT_TEST(other_errors_are_not_retried)
 {
-	(void)state;
 	assert_int_equal(try_reference(TRIES, -EIO, 0), -EIO); /* not the reference */
 	assert_int_equal(calls, 1);
 	assert_int_equal(try_reference(TRIES, -EINTR, -EINTR), -EINTR);
@@ -105,12 +103,4 @@ static void other_errors_are_not_retried(void **state)
 	assert_int_equal(calls, 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_disturbed_reference_is_tried_again),
-		cmocka_unit_test(other_errors_are_not_retried),
-	};
-
-	return cmocka_run_group_tests_name("validate", tests, NULL, NULL);
-}
+UNIT_MAIN()

@@ -55,12 +55,11 @@ static void assert_sentence(const struct run_probe *probe, const char *sentence)
 	why_summary__clear(&summary);
 }
 
-static void parts_sum_to_the_whole(void **state)
+UNIT_TEST(parts_sum_to_the_whole)
 {
 	struct run_probe *probe = new_probe();
 	struct why_summary summary;
 
-	(void)state;
 	add(probe, "web (1)", "other", "backup (2)", 62);
 	add(probe, "web (1)", "quota", NULL, 21);
 	add(probe, "web (1)", "other", "backup (2)", 7);
@@ -80,11 +79,10 @@ static void parts_sum_to_the_whole(void **state)
 	free_probe(probe);
 }
 
-static void the_main_victim_is_the_subject(void **state)
+UNIT_TEST(the_main_victim_is_the_subject)
 {
 	struct run_probe *probe = new_probe();
 
-	(void)state;
 	add(probe, "web (1)", "other", "backup (2)", 62);
 	add(probe, "web (1)", "quota", NULL, 21);
 	add(probe, "web (1)", "kernel", "kworker (9)", 17);
@@ -96,11 +94,10 @@ static void the_main_victim_is_the_subject(void **state)
 	free_probe(probe);
 }
 
-static void cgroups_are_no_tasks(void **state)
+UNIT_TEST(cgroups_are_no_tasks)
 {
 	struct run_probe *probe = new_probe();
 
-	(void)state;
 	add(probe, "/web", "other", "/web", 50);
 	add(probe, "/web", "kernel", "/", 30);
 	add(probe, "/web", "realtime", "/audio", 20);
@@ -110,11 +107,10 @@ static void cgroups_are_no_tasks(void **state)
 	free_probe(probe);
 }
 
-static void without_a_main_victim_all_are_the_subject(void **state)
+UNIT_TEST(without_a_main_victim_all_are_the_subject)
 {
 	struct run_probe *probe = new_probe();
 
-	(void)state;
 	add(probe, "a (1)", "realtime", "audio (7)", 30);
 	add(probe, "b (2)", "realtime", "audio (7)", 30);
 	add(probe, "c (3)", "idle", NULL, 35);
@@ -125,7 +121,7 @@ static void without_a_main_victim_all_are_the_subject(void **state)
 	free_probe(probe);
 }
 
-static void each_part_has_a_phrase(void **state)
+UNIT_TEST(each_part_has_a_phrase)
 {
 	static const char *const phrases[] = {
 		[WHY_RUNQLAT_UNKNOWN] = "the reason is unknown",
@@ -140,7 +136,6 @@ static void each_part_has_a_phrase(void **state)
 	char sentence[WHY_SENTENCE];
 	struct run_probe *probe;
 
-	(void)state;
 	for (unsigned int i = 0; i < WHY_RUNQLAT_PARTS; i++) {
 		probe = new_probe();
 		add(probe, "web (1)", why__part("runqlat", i), NULL, 5);
@@ -154,7 +149,7 @@ static void each_part_has_a_phrase(void **state)
 	assert_int_equal(why__find_part("runqlat", "none"), -ENOENT);
 }
 
-static void each_part_of_a_request_has_a_phrase(void **state)
+UNIT_TEST(each_part_of_a_request_has_a_phrase)
 {
 	static const char *const phrases[] = {
 		[WHY_IOLAT_UNKNOWN] = "the reason is unknown",
@@ -169,7 +164,6 @@ static void each_part_of_a_request_has_a_phrase(void **state)
 	char sentence[WHY_SENTENCE];
 	struct run_probe *probe;
 
-	(void)state;
 	for (unsigned int i = 0; i < WHY_IOLAT_PARTS; i++) {
 		probe = new_probe_of("iolat");
 		add(probe, "web (1)", why__part("iolat", i), "backup (2)", 5);
@@ -183,12 +177,11 @@ static void each_part_of_a_request_has_a_phrase(void **state)
 	assert_int_equal(why__metric("runqlat"), 0);
 }
 
-static void many_small_culprits_are_one_reason(void **state)
+UNIT_TEST(many_small_culprits_are_one_reason)
 {
 	struct run_probe *probe = new_probe();
 	char culprit[RUN_NAME];
 
-	(void)state;
 	for (int i = 0; i < 8; i++) {
 		snprintf(culprit, sizeof(culprit), "job%c (%d)", 'a' + i, i);
 		add(probe, "web (1)", "other", culprit, 10);
@@ -200,12 +193,11 @@ static void many_small_culprits_are_one_reason(void **state)
 	free_probe(probe);
 }
 
-static void tasks_of_one_name_are_one_reason(void **state)
+UNIT_TEST(tasks_of_one_name_are_one_reason)
 {
 	struct run_probe *probe = new_probe();
 	char culprit[RUN_NAME];
 
-	(void)state;
 	for (int i = 0; i < 8; i++) {
 		snprintf(culprit, sizeof(culprit), "cc (%d)", i);
 		add(probe, "web (1)", "other", culprit, 10);
@@ -217,11 +209,10 @@ static void tasks_of_one_name_are_one_reason(void **state)
 	free_probe(probe);
 }
 
-static void nothing_slow_gives_no_sentence(void **state)
+UNIT_TEST(nothing_slow_gives_no_sentence)
 {
 	struct run_probe *probe = new_probe();
 
-	(void)state;
 	assert_sentence(probe, "");
 	free_probe(probe);
 }
@@ -237,12 +228,11 @@ static void add_event(const struct run_probe *probe, int64_t ns)
 	table__set_integer(table, WHY_SLOW_PARTS + WHY_RUNQLAT_OTHER, ns);
 }
 
-static void the_slowest_events_are_kept(void **state)
+UNIT_TEST(the_slowest_events_are_kept)
 {
 	static const int64_t slowest[WHY_SLOWEST] = { 90, 80, 70, 60, 50 };
 	struct run_probe *probe = new_probe();
 
-	(void)state;
 	for (int64_t ns = 10; ns <= 40; ns += 10)
 		add_event(probe, ns);
 	why__keep_slowest(probe->why);
@@ -276,12 +266,11 @@ static struct run_probe *probe_with_request(const char *op, int64_t sector, int6
 	return probe;
 }
 
-static void a_slow_request_has_its_disk(void **state)
+UNIT_TEST(a_slow_request_has_its_disk)
 {
 	struct run_probe *probe = probe_with_request("read", 2048, 4096);
 	const struct why_slow *slow = &probe->why->slowest[0];
 
-	(void)state;
 	assert_string_equal(slow->disk, "vda");
 	assert_string_equal(slow->op, "read");
 	assert_int_equal(slow->sector, 2048);
@@ -308,11 +297,10 @@ static char *text_of_request(const char *op, int64_t sector, int64_t bytes)
 }
 
 /* The kernel says -1 for its sector. */
-static void a_flush_has_no_sector(void **state)
+UNIT_TEST(a_flush_has_no_sector)
 {
 	char *read = text_of_request("read", 2048, 4096), *flush = text_of_request("flush", -1, 0);
 
-	(void)state;
 	assert_non_null(strstr(read, "read of 4 KiB on vda, sector"));
 	assert_non_null(strstr(flush, "flush of 0 B on vda"));
 	assert_null(strstr(flush, "sector"));
@@ -321,7 +309,7 @@ static void a_flush_has_no_sector(void **state)
 }
 
 /* The longest names that the kernel has, and a sentence with three of them. */
-static void text_stays_within_80_columns(void **state)
+UNIT_TEST(text_stays_within_80_columns)
 {
 	struct run_probe *probe = new_probe();
 	char name[RUN_NAME], *text;
@@ -329,7 +317,6 @@ static void text_stays_within_80_columns(void **state)
 	FILE *out = open_memstream(&text, &size);
 	const struct run run = { 0 };
 
-	(void)state;
 	for (int i = 0; i < 20; i++) {
 		snprintf(name, sizeof(name), "/a.slice/b-%d.service/%.40s", i,
 			 "cccccccccccccccccccccccccccccccccccccccccc");
@@ -353,23 +340,4 @@ static void text_stays_within_80_columns(void **state)
 	free_probe(probe);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parts_sum_to_the_whole),
-		cmocka_unit_test(the_main_victim_is_the_subject),
-		cmocka_unit_test(cgroups_are_no_tasks),
-		cmocka_unit_test(without_a_main_victim_all_are_the_subject),
-		cmocka_unit_test(each_part_has_a_phrase),
-		cmocka_unit_test(each_part_of_a_request_has_a_phrase),
-		cmocka_unit_test(many_small_culprits_are_one_reason),
-		cmocka_unit_test(tasks_of_one_name_are_one_reason),
-		cmocka_unit_test(nothing_slow_gives_no_sentence),
-		cmocka_unit_test(the_slowest_events_are_kept),
-		cmocka_unit_test(a_slow_request_has_its_disk),
-		cmocka_unit_test(a_flush_has_no_sector),
-		cmocka_unit_test(text_stays_within_80_columns),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

@@ -57,12 +57,11 @@ static void add(const struct pair *pair, int side, size_t recording, const char 
 	why->slow_ns += (uint64_t)ns;
 }
 
-static void the_part_that_grew_is_first(void **state)
+UNIT_TEST(the_part_that_grew_is_first)
 {
 	struct why_changes changes;
 	struct pair pair;
 
-	(void)state;
 	make(&pair, 1, 1);
 	add(&pair, 0, 0, "idle", NULL, 5000);
 	add(&pair, 0, 0, "other", "backup (2)", 1000);
@@ -88,12 +87,11 @@ static void the_part_that_grew_is_first(void **state)
 	clear(&pair);
 }
 
-static void an_interval_needs_three_recordings_of_each(void **state)
+UNIT_TEST(an_interval_needs_three_recordings_of_each)
 {
 	struct why_changes changes;
 	struct pair pair;
 
-	(void)state;
 	make(&pair, 3, 3);
 	for (size_t i = 0; i < RUNS; i++) {
 		add(&pair, 0, i, "quota", NULL, 1000 + 10 * (int64_t)i);
@@ -110,12 +108,11 @@ static void an_interval_needs_three_recordings_of_each(void **state)
 	clear(&pair);
 }
 
-static void chance_is_not_called_growth(void **state)
+UNIT_TEST(chance_is_not_called_growth)
 {
 	struct why_changes changes;
 	struct pair pair;
 
-	(void)state;
 	make(&pair, 3, 3);
 	for (size_t i = 0; i < RUNS; i++) {
 		add(&pair, 0, i, "quota", NULL, 1000 + 900 * (int64_t)i);
@@ -128,12 +125,11 @@ static void chance_is_not_called_growth(void **state)
 }
 
 /* A recording without `why` does not count as one in which nothing was slow. */
-static void recordings_without_parts_do_not_count(void **state)
+UNIT_TEST(recordings_without_parts_do_not_count)
 {
 	struct why_changes changes;
 	struct pair pair;
 
-	(void)state;
 	make(&pair, 2, 1);
 	add(&pair, 0, 0, "idle", NULL, 4000);
 	add(&pair, 1, 0, "idle", NULL, 6000);
@@ -150,14 +146,4 @@ static void recordings_without_parts_do_not_count(void **state)
 	clear(&pair);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_part_that_grew_is_first),
-		cmocka_unit_test(an_interval_needs_three_recordings_of_each),
-		cmocka_unit_test(chance_is_not_called_growth),
-		cmocka_unit_test(recordings_without_parts_do_not_count),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

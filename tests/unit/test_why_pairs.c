@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Pairs of victim and culprit: what is read, and who gives up a place. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <probes/why_pairs.h>
 
@@ -88,7 +81,7 @@ static void fill(struct all *all, uint32_t nr)
 	read_all(all);
 }
 
-static void gains_are_read_once(void **state)
+UNIT_TEST(gains_are_read_once)
 {
 	struct all *all = *state;
 
@@ -102,7 +95,7 @@ static void gains_are_read_once(void **state)
 	assert_int_equal(all->ns[7], 11);
 }
 
-static void a_pair_without_a_place_has_its_part(void **state)
+UNIT_TEST(a_pair_without_a_place_has_its_part)
 {
 	struct all *all = *state;
 
@@ -112,7 +105,7 @@ static void a_pair_without_a_place_has_its_part(void **state)
 	assert_int_equal(all->ns[0], 9);
 }
 
-static void a_pair_that_is_being_made_is_left(void **state)
+UNIT_TEST(a_pair_that_is_being_made_is_left)
 {
 	struct all *all = *state;
 
@@ -124,7 +117,7 @@ static void a_pair_that_is_being_made_is_left(void **state)
 	assert_int_equal(all->ns[0], 5);
 }
 
-static void idle_pairs_stay_while_there_is_room(void **state)
+UNIT_TEST(idle_pairs_stay_while_there_is_room)
 {
 	struct all *all = *state;
 
@@ -133,7 +126,7 @@ static void idle_pairs_stay_while_there_is_room(void **state)
 	assert_int_equal(all->pairs[WHY_PARTS].state, WHY_READY);
 }
 
-static void idle_pairs_stay_in_a_window_that_ends(void **state)
+UNIT_TEST(idle_pairs_stay_in_a_window_that_ends)
 {
 	struct all *all = *state;
 
@@ -143,7 +136,7 @@ static void idle_pairs_stay_in_a_window_that_ends(void **state)
 	assert_int_equal(all->pairs[WHY_PARTS].state, WHY_READY);
 }
 
-static void idle_pairs_give_up_their_places(void **state)
+UNIT_TEST(idle_pairs_give_up_their_places)
 {
 	struct all *all = *state;
 
@@ -166,7 +159,7 @@ static void idle_pairs_give_up_their_places(void **state)
 	assert_int_equal(all->ns[5000], 1 + 4); /* and once from fill() */
 }
 
-static void a_new_pair_is_not_idle(void **state)
+UNIT_TEST(a_new_pair_is_not_idle)
 {
 	struct all *all = *state;
 
@@ -188,7 +181,7 @@ static int fails(void *context, const struct why_pair *pair, bool placed,
 	return -12;
 }
 
-static void an_error_is_returned(void **state)
+UNIT_TEST(an_error_is_returned)
 {
 	struct all *all = *state;
 
@@ -196,19 +189,4 @@ static void an_error_is_returned(void **state)
 	assert_int_equal(why_pairs__read(&all->read, fails, all), -12);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-	const struct CMUnitTest tests[] = {
-		TEST(gains_are_read_once),
-		TEST(a_pair_without_a_place_has_its_part),
-		TEST(a_pair_that_is_being_made_is_left),
-		TEST(idle_pairs_stay_while_there_is_room),
-		TEST(idle_pairs_stay_in_a_window_that_ends),
-		TEST(idle_pairs_give_up_their_places),
-		TEST(a_new_pair_is_not_idle),
-		TEST(an_error_is_returned),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.setup = begin, .teardown = end)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Functions for unit tests: cmocka with its headers, random numbers, a tree of fake files.
+ * What unit tests share: cmocka with its headers, the list of tests, random numbers, a tree of fake files.
  */
 #ifndef LATSCOPE_TESTS_UNIT_H
 #define LATSCOPE_TESTS_UNIT_H
@@ -19,6 +19,75 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- the tests of a file ---- */
+
+/* Functions that cmocka calls before and after each test, or before the first and after the last. */
+struct unit_fixture {
+	CMFixtureFunction setup, teardown, group_setup, group_teardown;
+};
+
+struct unit_test {
+	unsigned int line;
+	struct CMUnitTest test;
+};
+
+static struct {
+	struct unit_test tests[100];
+	size_t nr;
+} unit_tests __attribute__((unused));
+
+static inline void unit_add(unsigned int line, struct CMUnitTest test)
+{
+	if (unit_tests.nr == COUNT_OF(unit_tests.tests))
+		abort();
+	unit_tests.tests[unit_tests.nr++] = (struct unit_test){ line, test };
+}
+
+static inline int unit_by_line(const void *left, const void *right)
+{
+	const struct unit_test *a = left, *b = right;
+
+	return a->line < b->line ? -1 : a->line > b->line;
+}
+
+/* In the order of the source: constructors run in any order. */
+static inline int unit_run(struct unit_fixture fixture)
+{
+	struct CMUnitTest tests[COUNT_OF(unit_tests.tests)];
+
+	qsort(unit_tests.tests, unit_tests.nr, sizeof(unit_tests.tests[0]), unit_by_line);
+	for (size_t i = 0; i < unit_tests.nr; i++) {
+		tests[i] = unit_tests.tests[i].test;
+		if (!tests[i].setup_func) {
+			tests[i].setup_func = fixture.setup;
+			tests[i].teardown_func = fixture.teardown;
+		}
+	}
+	return _cmocka_run_group_tests("tests", tests, unit_tests.nr, fixture.group_setup,
+				       fixture.group_teardown);
+}
+
+/* UNIT_TEST(name) { ... } is a test, with the fixture of UNIT_MAIN() or with its own. */
+#define UNIT_TEST(name) UNIT_TEST_WITH(name, NULL, NULL)
+#define UNIT_TEST_WITH(name, setup, teardown)                                                  \
+	static void name(void **state);                                                        \
+	__attribute__((constructor)) static void unit_adds_##name(void)                        \
+	{                                                                                      \
+		unit_add(__LINE__, (struct CMUnitTest){ #name, name, setup, teardown, NULL }); \
+	}                                                                                      \
+	static void name(__attribute__((unused)) void **state)
+
+/* Runs all tests of the file; what is given are members of struct unit_fixture. */
+#define UNIT_MAIN(...)                                                 \
+	int main(void)                                                 \
+	{                                                              \
+		return unit_run((struct unit_fixture){ __VA_ARGS__ }); \
+	}
+
+/* ---- functions for tests ---- */
 
 /* xorshift64*: the same numbers in every run. */
 static inline uint64_t unit_random(void)
