@@ -15,7 +15,7 @@
 UNIT_TEST(shares_are_not_counts)
 {
 	struct comparison_rules stated = defaults;
-	char *printed, *table, *summary;
+	const char *table, *summary;
 
 	write_mix("off", 16165, 136, 10);
 	write_mix("on", 273286, 186, 10);
@@ -28,8 +28,7 @@ UNIT_TEST(shares_are_not_counts)
 	assert_int_equal(comparison.verdicts[JUDGE_WORSE], 0);
 	assert_int_equal(comparison.rows[0].total[0].tail, 136);
 	assert_int_equal(comparison.rows[0].total[1].tail, 186);
-	printed = text();
-	table = strstr(printed, "verdict\n") + strlen("verdict\n");
+	table = strstr(text(), "verdict\n") + strlen("verdict\n");
 	assert_memory_equal(table, "tail      0.84 %   0.068 %  -0.77 pp", 36);
 	assert_order(table, "better", "rate");
 	assert_order(table, "rate", "p50");
@@ -40,7 +39,6 @@ UNIT_TEST(shares_are_not_counts)
 	assert_string_equal(summary,
 			    "0 worse; 2 better (memlat tail, memlat p99.9); 1 more (memlat "
 			    "rate); 5 no\n  difference shown; 1 cannot tell\n");
-	free(printed);
 }
 
 UNIT_TEST(one_run_a_group)
@@ -71,8 +69,7 @@ static void fill_steady(struct run_data *delta, unsigned int interval, const voi
 
 static void write_steady(const char *name, uint64_t body_ns)
 {
-	recording_write(recording_begin("memlat", "kprobe", "handle_mm_fault"), dir, name,
-			STEADY_INTERVALS, fill_steady, &body_ns);
+	recording_write(begin_memlat(), dir, name, STEADY_INTERVALS, fill_steady, &body_ns);
 }
 
 /* Nothing varies within the runs, so nearly all is what runs are assumed to differ by. */
@@ -108,16 +105,13 @@ UNIT_TEST(many_events)
 		{ 1000000000, "events       1 G       1 G\n" },
 		{ 999500000000, "events       1 T       1 T\n" },
 	};
-	char *printed;
 
 	for (size_t i = 0; i < COUNT_OF(table); i++) {
 		write_mix("off", table[i].events, 1000, 10);
 		write_mix("on", table[i].events, 1000, 10);
 		assert_int_equal(compare(), 0);
-		printed = text();
-		assert_non_null(strstr(printed, table[i].row));
-		assert_null(strstr(printed, "e+"));
-		free(printed);
+		assert_has(text(), table[i].row);
+		assert_lacks(text(), "e+");
 		end(state);
 		begin(state);
 	}
@@ -125,18 +119,14 @@ UNIT_TEST(many_events)
 
 UNIT_TEST(too_few_intervals)
 {
-	char *printed;
-
 	write_mix("off", 100000, 1000, 1);
 	write_mix("on", 100000, 5000, 9);
 	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.family, 0);
 	assert_int_equal(comparison.untested, JUDGE_STATISTICS);
 	assert_non_null(strstr(statistic(JUDGE_TAIL)->why, "too few intervals on OFF"));
-	printed = text();
-	assert_order(printed, "cannot tell: too few intervals",
+	assert_order(text(), "cannot tell: too few intervals",
 		     "0 no difference shown; 9 cannot tell");
-	free(printed);
 }
 
 /* 60 intervals of which all but a few are empty, as of an idle disk, against a busy one. */
@@ -149,10 +139,7 @@ static void fill_idle(struct run_data *delta, unsigned int interval, const void 
 
 UNIT_TEST(idle_against_busy)
 {
-	char *printed;
-
-	recording_write(recording_begin("memlat", "kprobe", "handle_mm_fault"), dir, "off", 60,
-			fill_idle, NULL);
+	recording_write(begin_memlat(), dir, "off", 60, fill_idle, NULL);
 	write_mix("on", 100000, 5000, 60);
 	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.groups[0].nr_windows, 5);
@@ -160,12 +147,10 @@ UNIT_TEST(idle_against_busy)
 	assert_int_equal(statistic(JUDGE_TAIL_RATE)->verdict, JUDGE_MORE);
 	assert_true(fabs(statistic(JUDGE_RATE)->off - 4.0 / 60) < 1e-9);
 	assert_false(statistic(JUDGE_MEAN)->tested);
-	printed = text();
-	assert_null(strstr(printed, "too few intervals"));
-	assert_order(printed, "rate      0.07/s", "2 more (memlat rate");
+	assert_lacks(text(), "too few intervals");
+	assert_order(text(), "rate      0.07/s", "2 more (memlat rate");
 	assert_non_null(strstr(statistic(JUDGE_MEAN)->why,
 			       "batches of intervals on OFF have events: 2 of 5, 3 are needed"));
-	free(printed);
 }
 
 static void write_group(const char *group, unsigned int runs, uint64_t events, uint64_t tail)
@@ -219,8 +204,6 @@ UNIT_TEST(no_recordings)
 /* 1,000 of 100,000 at 20 us, against 4,000 of 50,000. */
 UNIT_TEST(distributions)
 {
-	char *printed;
-
 	write_mix("off", 100000, 1000, 20);
 	write_mix("on", 50000, 4000, 20);
 	assert_int_equal(compare(), 0);
@@ -233,10 +216,8 @@ UNIT_TEST(distributions)
 			sum += total->buckets[j];
 		assert_int_equal(sum, total->events);
 	}
-	printed = text();
-	assert_order(printed, "us                 OFF    share          ON    share ON / OFF",
+	assert_order(text(), "us                 OFF    share          ON    share ON / OFF",
 		     "[16, 32)         1,000   1.00 %       4,000   8.00 %    x8.00");
-	free(printed);
 }
 
 static void add_keys(struct run_data *delta, unsigned int interval, const void *arg)
@@ -280,7 +261,7 @@ UNIT_TEST(names_of_keys_lose_the_number)
 static void write_keys(const char *name, uint64_t events)
 {
 	struct recording_mix mix = { events, 1000, 20, 0 };
-	struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+	struct run *run = begin_memlat();
 
 	run->probes[0].by = 1U << LAT_BY_PROCESS | 1U << LAT_BY_MODE;
 	recording_write(run, dir, name, 20, add_keys, &mix);
@@ -289,7 +270,6 @@ static void write_keys(const char *name, uint64_t events)
 UNIT_TEST(keys)
 {
 	struct comparison_rules rules = defaults;
-	char *printed;
 
 	write_keys("off", 90000);
 	write_keys("on", 100000);
@@ -298,8 +278,7 @@ UNIT_TEST(keys)
 	rules.by = 1U << LAT_BY_PROCESS;
 	assert_int_equal(compare_with(&rules), 0);
 	assert_int_equal(comparison.nr, 5);
-	for (size_t i = 0; i < comparison.warnings.nr; i++)
-		assert_null(strstr(comparison.warnings.lines[i], "more names"));
+	assert_false(warned("more names"));
 	assert_string_equal(comparison.rows[1].key, "fio");
 	assert_int_equal(comparison.rows[1].total[0].events, 6060);
 	assert_int_equal(comparison.rows[1].total[1].tail, 60);
@@ -309,11 +288,9 @@ UNIT_TEST(keys)
 	assert_string_equal(comparison.rows[3].key, "only-on");
 	assert_false(comparison.rows[3].statistics[JUDGE_MEAN].tested);
 	assert_string_equal(comparison.rows[4].key, "(40)");
-	printed = text();
-	assert_order(printed, "handle_mm_fault, process fio", "handle_mm_fault, process only-off");
-	assert_order(printed, "process only-off",
+	assert_order(text(), "handle_mm_fault, process fio", "handle_mm_fault, process only-off");
+	assert_order(text(), "process only-off",
 		     "tail, p50, p90, p99, p99.9, p99.99, mean: cannot tell: no events");
-	free(printed);
 	rules.top = 1;
 	assert_int_equal(compare_with(&rules), 0);
 	assert_int_equal(comparison.nr, 2);
@@ -339,27 +316,25 @@ static void cut_off(const char *name)
 
 UNIT_TEST(what_makes_it_doubtful)
 {
-	struct recording_mix mix = { 100000, 10, 20, 0 };
-	struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+	struct run *run = begin_memlat();
 
 	free(run->host);
 	run->host = strdup("{\"kernel\":\"6.1.0\",\"cpus_online\":2,\"io_schedulers\":"
 			   "{\"sda\":\"none\",\"sdb\":\"none\"}}");
-	recording_write(run, dir, "off", 20, recording_mix, &mix);
-	run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+	write_run(run, "off", 100000, 10, 20);
+	run = begin_memlat();
 	free(run->host);
 	run->host = strdup("{\"kernel\":\"6.12.0\",\"cpus_online\":2,\"io_schedulers\":"
 			   "{\"sda\":\"none\",\"loop0\":\"none\"}}");
 	run->filter = strdup("pid 12");
 	run->probes[0].in_flight = (struct lat_in_flight){ .count = 11 };
 	run->probes[0].recursion_missed = 12;
-	recording_write(run, dir, "on", 20, recording_mix, &mix);
+	write_run(run, "on", 100000, 10, 20);
 	cut_off("on");
 	assert_int_equal(compare(), 0);
 	assert_warned("/on was cut off");
 	assert_warned("differs: kernel (6.1.0, but 6.12.0)");
-	for (size_t i = 0; i < comparison.warnings.nr; i++)
-		assert_null(strstr(comparison.warnings.lines[i], "io_schedulers"));
+	assert_false(warned("io_schedulers"));
 	assert_warned("the filters differ: none, but pid 12 on ON");
 	assert_warned("ON left 11 waits in flight at the end, more than the 10 of its tail");
 	assert_warned("ON has lost 12 events, more than the 10 of its tail");
@@ -378,8 +353,7 @@ UNIT_TEST(accounting_and_stamps)
 	struct recording_mix mix = { 100000, 1000, 10, 0 };
 
 	write_mix("off", 100000, 1000, 10);
-	recording_write(recording_begin("memlat", "kprobe", "handle_mm_fault"), dir, "on", 10,
-			unbalanced, &mix);
+	recording_write(begin_memlat(), dir, "on", 10, unbalanced, &mix);
 	assert_int_equal(compare(), 0);
 	assert_warned("the accounting of");
 	assert_warned("own stamps for 0 % of the events of one recording, for 100 % of another");
@@ -392,13 +366,12 @@ UNIT_TEST(accounting_and_stamps)
 
 UNIT_TEST(test_a_recording_that_the_kernel_contradicts_is_warned_of)
 {
-	const struct recording_mix mix = { 100000, 1000, 10, 0 };
-	struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+	struct run *run = begin_memlat();
 
 	write_mix("off", 100000, 1000, 10);
 	strcpy(run->probes[0].check.source, "/proc/vmstat");
 	run->probes[0].check.events = (struct run_checked){ true, 90, 90, 100, 100, 9 };
-	recording_write(run, dir, "on", 10, recording_mix, &mix);
+	write_run(run, "on", 100000, 1000, 10);
 	assert_int_equal(compare(), 0);
 	assert_warned("/on differs from /proc/vmstat beyond the tolerance");
 	assert_int_equal(comparison.warnings.nr, 1);
@@ -469,23 +442,17 @@ UNIT_TEST(as_json)
 
 UNIT_TEST(as_csv)
 {
-	char *printed = NULL, *line;
 	unsigned int lines = 0;
-	size_t size;
-	FILE *out;
 
 	write_mix("off", 16165, 136, 10);
 	write_mix("on", 273286, 186, 10);
 	assert_int_equal(compare(), 0);
-	out = open_memstream(&printed, &size);
-	compare__print_csv(out, &comparison);
-	fclose(out);
-	assert_non_null(strstr(printed, "\nmemlat,handle_mm_fault,,,tail,0.00841"));
-	assert_non_null(strstr(printed, "\nmemlat,handle_mm_fault,,,bucket 4,136,186,0.080"));
-	for (line = strtok(printed, "\n"); line; line = strtok(NULL, "\n"))
+	compare__print_csv(unit_print(), &comparison);
+	assert_has(unit_printed(), "\nmemlat,handle_mm_fault,,,tail,0.00841",
+		   "\nmemlat,handle_mm_fault,,,bucket 4,136,186,0.080");
+	for (const char *line = unit_output.text; (line = strchr(line, '\n')); line++)
 		lines++;
 	assert_int_equal(lines, 1 + JUDGE_STATISTICS + 2 /* buckets with events */);
-	free(printed);
 }
 
 UNIT_MAIN(.setup = begin, .teardown = end)

@@ -51,14 +51,24 @@ static void make(bool with_table)
 	bursts_correlate(run, fill, &table);
 }
 
+static int begin(void **state)
+{
+	unit_make_dir(state);
+	make(true);
+	return 0;
+}
+
+static const struct correlation_pair *pair_of(unsigned int series)
+{
+	return &correlation.series[series].pairs[0];
+}
+
 UNIT_TEST(the_slow_tier_is_correlation_the_tail)
 {
-	const struct correlation_pair *pair;
+	const struct correlation_pair *pair = pair_of(0);
 
-	make(true);
 	assert_int_equal(correlation.nr, 4);
 	assert_string_equal(correlation.series[0].name, "socket 1, tier slow");
-	pair = &correlation.series[0].pairs[0];
 	assert_int_equal(pair->worst_nr + pair->other_nr, INTERVALS);
 	assert_true(fabs(pair->worst - 200.5) < 0.5 && fabs(pair->other - 90.5) < 0.5);
 	assert_int_equal(pair->verdict, TIMELINE_POSITIVE);
@@ -67,10 +77,8 @@ UNIT_TEST(the_slow_tier_is_correlation_the_tail)
 
 UNIT_TEST(unrelated_series_are_not_shown)
 {
-	const struct correlation_pair *pair;
+	const struct correlation_pair *pair = pair_of(1);
 
-	make(true);
-	pair = &correlation.series[1].pairs[0];
 	assert_true(fabs(pair->worst - pair->other) < 5);
 	assert_int_equal(pair->verdict, TIMELINE_NOT_SHOWN);
 	assert_false(isnan(pair->adjusted));
@@ -80,10 +88,8 @@ UNIT_TEST(unrelated_series_are_not_shown)
 /* Three intervals: not 57 zeros and three values. */
 UNIT_TEST(rarely_known_covariates_are_not_judged)
 {
-	const struct correlation_pair *pair;
+	const struct correlation_pair *pair = pair_of(2);
 
-	make(true);
-	pair = &correlation.series[2].pairs[0];
 	assert_int_equal(pair->worst_nr + pair->other_nr, 3);
 	assert_true(isnan(pair->found.p) && isnan(pair->adjusted));
 	assert_true(pair->other == 300);
@@ -93,10 +99,8 @@ UNIT_TEST(rarely_known_covariates_are_not_judged)
 /* Though enough of them are slow. */
 UNIT_TEST(covariates_of_too_few_intervals_are_not_judged)
 {
-	const struct correlation_pair *pair;
+	const struct correlation_pair *pair = pair_of(3);
 
-	make(true);
-	pair = &correlation.series[3].pairs[0];
 	assert_int_equal(pair->worst_nr, 6);
 	assert_int_equal(pair->other_nr, 3);
 	assert_true(isnan(pair->found.p) && isnan(pair->adjusted));
@@ -105,32 +109,22 @@ UNIT_TEST(covariates_of_too_few_intervals_are_not_judged)
 UNIT_TEST(it_is_printed)
 {
 	struct json_object *object = json_object_new_object(), *list;
-	struct sheet *sheet = sheet_begin();
-	char *text;
 
-	make(true);
-	report__print_correlation(sheet->out, &correlation);
-	text = sheet_end(sheet);
-	assert_non_null(strstr(text, "memlat and socket 1, tier slow of tierlat: 20"));
-	assert_non_null(strstr(text, "positive correlation"));
-	free(text);
+	report__print_correlation(unit_print(), &correlation);
+	assert_has(sheet(), "memlat and socket 1, tier slow of tierlat: 20",
+		   "positive correlation");
 	report__add_correlation(object, &correlation);
 	assert_true(json_object_object_get_ex(object, "covariates", &list));
 	assert_int_equal(json_object_array_length(list), 4);
 	json_object_put(object);
 }
 
-UNIT_TEST(without_a_table_there_is_nothing)
+UNIT_TEST_WITH(without_a_table_there_is_nothing, unit_make_dir, bursts_end)
 {
-	struct sheet *sheet = sheet_begin();
-	char *text;
-
 	make(false);
 	assert_int_equal(correlation.nr, 0);
-	report__print_correlation(sheet->out, &correlation);
-	text = sheet_end(sheet);
-	assert_string_equal(text, "");
-	free(text);
+	report__print_correlation(unit_print(), &correlation);
+	assert_string_equal(sheet(), "");
 }
 
-UNIT_MAIN(.setup = unit_make_dir, .teardown = bursts_end)
+UNIT_MAIN(.setup = begin, .teardown = bursts_end)

@@ -6,10 +6,7 @@
 
 static void write_as(const char *name, const char *method, const char *metric)
 {
-	struct recording_mix mix = { 100000, 1000, 20, 0 };
-
-	recording_write(recording_begin("memlat", method, metric), dir, name, 20, recording_mix,
-			&mix);
+	write_run(recording_begin("memlat", method, metric), name, 100000, 1000, 20);
 }
 
 UNIT_TEST(not_measured_alike)
@@ -39,14 +36,12 @@ UNIT_TEST(another_method)
 /* A metric that one recording has in addition is left out, whichever group it is in. */
 UNIT_TEST(metrics_in_common)
 {
-	struct recording_mix mix = { 100000, 1000, 20, 0 };
-
 	for (unsigned int i = 0; i < 2; i++) {
-		struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+		struct run *run = begin_memlat();
 
 		if (i)
 			sample_metric(&run->probes[0], "more", "made up");
-		recording_write(run, dir, i ? "off" : "on", 20, recording_mix, &mix);
+		write_run(run, i ? "off" : "on", 100000, 1000, 20);
 	}
 	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.nr, 1);
@@ -57,14 +52,13 @@ UNIT_TEST(metrics_in_common)
 
 UNIT_TEST(a_probe_that_one_group_lacks)
 {
-	struct recording_mix mix = { 100000, 1000, 20, 0 };
-	struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+	struct run *run = begin_memlat();
 
 	sample_metric(sample_probe(run, "runqlat", "stamps", "for tests"), "run_queue", "made up");
-	recording_write(run, dir, "off", 20, recording_mix, &mix);
-	run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+	write_run(run, "off", 100000, 1000, 20);
+	run = begin_memlat();
 	strcpy(sample_probe(run, "iolat", "", "")->refused, "not permitted");
-	recording_write(run, dir, "on", 20, recording_mix, &mix);
+	write_run(run, "on", 100000, 1000, 20);
 	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.nr, 1);
 	assert_int_equal(comparison.nr_refusals, 2);
@@ -74,13 +68,11 @@ UNIT_TEST(a_probe_that_one_group_lacks)
 
 UNIT_TEST(a_refused_probe)
 {
-	struct recording_mix mix = { 100000, 1000, 20, 0 };
-
 	for (unsigned int i = 0; i < 2; i++) {
-		struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+		struct run *run = begin_memlat();
 
 		strcpy(sample_probe(run, "iolat", "", "")->refused, "not permitted");
-		recording_write(run, dir, i ? "on" : "off", 20, recording_mix, &mix);
+		write_run(run, i ? "on" : "off", 100000, 1000, 20);
 	}
 	assert_int_equal(compare(), 0);
 	assert_string_equal(comparison.refusals[0].why, "could not run on OFF: not permitted");
@@ -88,11 +80,10 @@ UNIT_TEST(a_refused_probe)
 
 static void write_with_tail(const char *name, uint64_t tail_ns, uint64_t tail)
 {
-	struct recording_mix mix = { 100000, tail, 20, 0 };
-	struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+	struct run *run = begin_memlat();
 
 	run->probes[0].tail_ns = tail_ns;
-	recording_write(run, dir, name, 20, recording_mix, &mix);
+	write_run(run, name, 100000, tail, 20);
 }
 
 UNIT_TEST(thresholds_that_differ)
@@ -125,7 +116,7 @@ UNIT_TEST(a_threshold_for_each_probe)
 	struct comparison_rules rules = defaults;
 
 	for (unsigned int i = 0; i < 2; i++) {
-		struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+		struct run *run = begin_memlat();
 
 		sample_metric(sample_probe(run, "iolat", "stamps", "for tests"), "device",
 			      "made up");
@@ -153,8 +144,6 @@ UNIT_TEST(a_group_without_threshold_has_that_of_the_other)
 
 UNIT_TEST(thresholds_that_cannot_be_joined)
 {
-	char *printed;
-
 	write_with_tail("off", 8001, 1000);
 	write_with_tail("on", 8003, 1000);
 	assert_int_equal(compare(), 0);
@@ -162,9 +151,7 @@ UNIT_TEST(thresholds_that_cannot_be_joined)
 	assert_false(statistic(JUDGE_TAIL)->tested);
 	assert_non_null(strstr(statistic(JUDGE_TAIL)->why, "different thresholds"));
 	assert_true(statistic(JUDGE_MEAN)->tested);
-	printed = text();
-	assert_order(printed, "tail           -         -         -", "no difference shown");
-	free(printed);
+	assert_order(text(), "tail           -         -         -", "no difference shown");
 	/* If both groups have the same threshold, it may be any value. */
 	unit_remove(dir);
 	unit_make_dir(NULL);

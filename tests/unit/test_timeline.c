@@ -86,12 +86,11 @@ static void fill(struct run_data *delta, unsigned int interval, const void *arg)
 	}
 }
 
-static int record_and_read(const struct score *score, unsigned int intervals,
-			   const struct timeline_rules *with)
+static void record_and_read(const struct score *score, unsigned int intervals,
+			    const struct timeline_rules *with)
 {
 	struct run *run = recording_begin("memlat", "fentry", "handle_mm_fault");
 	struct rundb *db;
-	int err;
 
 	sample_metric(sample_probe(run, "runqlat", "stamps", "for tests"), "run_queue", "made up");
 	sample_metric(sample_probe(run, "iolat", "stamps", "for tests"), "device", "made up");
@@ -99,9 +98,8 @@ static int record_and_read(const struct score *score, unsigned int intervals,
 		run->probes[i].by = 1U << LAT_BY_PROCESS;
 	recording_write(run, dir, "run", intervals, fill, score);
 	assert_int_equal(rundb__open(&db, unit_path(dir, "run"), &read_run), 0);
-	err = timeline__read(&timeline, db, &read_run, with);
+	assert_int_equal(timeline__read(&timeline, db, &read_run, with), 0);
 	rundb__close(db);
-	return err;
 }
 
 static const struct timeline_pair *pair_of(unsigned int a, unsigned int b)
@@ -116,23 +114,13 @@ static const struct timeline_pair *pair_of(unsigned int a, unsigned int b)
 
 static char *text(void)
 {
-	struct sheet *sheet = sheet_begin();
-
-	report__print_timeline(sheet->out, &timeline, 10);
-	return sheet_end(sheet);
+	report__print_timeline(unit_print(), &timeline, 10);
+	return sheet();
 }
 
 static void assert_says(const char *part)
 {
-	char *printed = text(), *at;
-
-	for (at = printed; (at = strchr(at, '\n'));)
-		*at = ' ';
-	for (at = printed; (at = strstr(at, "  "));)
-		memmove(at, at + 1, strlen(at));
-	if (!strstr(printed, part))
-		fail_msg("'%s' is not in:\n%s", part, printed);
-	free(printed);
+	assert_has(flat(text()), part);
 }
 
 UNIT_TEST(two_of_three)
@@ -144,7 +132,7 @@ UNIT_TEST(two_of_three)
 		nr += bursts(i);
 		both += bursts(i) && others(i);
 	}
-	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	record_and_read(&score, INTERVALS, &rules);
 	assert_int_equal(timeline.nr_pairs, 3);
 	assert_int_equal(pair_of(RUNQLAT, IOLAT)->verdict, TIMELINE_POSITIVE);
 	assert_true(pair_of(RUNQLAT, IOLAT)->found.low > 0.9);
@@ -166,7 +154,7 @@ UNIT_TEST(no_events_between)
 {
 	const struct score score = { .slow = { never, bursts, bursts }, .quiet = true };
 
-	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	record_and_read(&score, INTERVALS, &rules);
 	assert_int_equal(pair_of(RUNQLAT, IOLAT)->verdict, TIMELINE_POSITIVE);
 	assert_int_equal(timeline.probes[IOLAT].empty, INTERVALS - timeline.nr_correlated);
 	assert_string_equal(pair_of(MEMLAT, IOLAT)->why, "one of the two does not vary");
@@ -181,7 +169,7 @@ UNIT_TEST(one_against_the_other)
 {
 	const struct score score = { .slow = { others, bursts, in_turn } };
 
-	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	record_and_read(&score, INTERVALS, &rules);
 	assert_int_equal(pair_of(RUNQLAT, IOLAT)->verdict, TIMELINE_NEGATIVE);
 	assert_int_equal(timeline.nr_correlated, 0);
 	assert_says("runqlat and iolat: negative correlation: -1.00");
@@ -193,7 +181,7 @@ UNIT_TEST(whose_they_are)
 	const struct timeline_contributor *contributors;
 	uint64_t slow;
 
-	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	record_and_read(&score, INTERVALS, &rules);
 	contributors = timeline.contributors;
 	assert_int_equal(timeline.nr_contributors, 6);
 	for (unsigned int i = 0; i < 6; i++) {
@@ -217,7 +205,7 @@ UNIT_TEST(too_little)
 {
 	const struct score score = { .slow = { never, bursts, bursts } };
 
-	assert_int_equal(record_and_read(&score, 9, &rules), 0);
+	record_and_read(&score, 9, &rules);
 	assert_int_equal(pair_of(RUNQLAT, IOLAT)->verdict, TIMELINE_NOT_SHOWN);
 	assert_true(isnan(pair_of(RUNQLAT, IOLAT)->adjusted));
 	assert_says("runqlat and iolat: no correlation shown: too few intervals: 9, 10 are needed");
@@ -226,12 +214,9 @@ UNIT_TEST(too_little)
 UNIT_TEST(no_intervals)
 {
 	const struct score score = { .slow = { never, never, never } };
-	char *printed;
 
-	assert_int_equal(record_and_read(&score, 0, &rules), 0);
-	printed = text();
-	assert_string_equal(printed, "");
-	free(printed);
+	record_and_read(&score, 0, &rules);
+	assert_string_equal(text(), "");
 }
 
 /* A line has the events of all its intervals. */
@@ -241,7 +226,7 @@ UNIT_TEST(lines)
 	const struct timeline_rules all = { .confidence = 0.95 };
 	uint64_t events = 0, slow = 0;
 
-	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	record_and_read(&score, INTERVALS, &rules);
 	assert_int_equal(timeline.per_line, 3);
 	assert_int_equal(timeline.nr_lines, 20);
 	for (size_t i = 0; i < timeline.nr_lines; i++) {
@@ -251,11 +236,9 @@ UNIT_TEST(lines)
 	assert_int_equal(events, timeline.probes[IOLAT].events);
 	assert_int_equal(slow, timeline.probes[IOLAT].slow);
 	assert_says("time line: 3 intervals of 1 s per line (--all-intervals");
-	timeline__clear(&timeline);
-	run__clear(&read_run);
-	unit_remove(dir);
-	dir = unit_tmpdir();
-	assert_int_equal(record_and_read(&score, INTERVALS, &all), 0);
+	end(state);
+	begin(state);
+	record_and_read(&score, INTERVALS, &all);
 	assert_int_equal(timeline.nr_lines, INTERVALS);
 	assert_memory_equal(timeline.probes[IOLAT].lines, timeline.probes[IOLAT].cells,
 			    INTERVALS * sizeof(struct timeline_cell));
@@ -266,17 +249,15 @@ UNIT_TEST(what_is_slow)
 	const struct score score = { .slow = { never, bursts, bursts } };
 	const struct timeline_rules asked = { .confidence = 0.95, .slow_ns = FAST_NS };
 
-	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	record_and_read(&score, INTERVALS, &rules);
 	/* 40 of 1,000 in a quarter: 1 % */
 	assert_in_range(timeline.probes[IOLAT].slow_ns, FAST_NS + 1, SLOW_NS);
 	assert_int_equal(timeline.probes[IOLAT].slow, 40 * timeline.nr_correlated);
 	/* If all events are alike, all are slow: no edge is nearer to 1 %. */
 	assert_int_equal(timeline.probes[MEMLAT].slow, timeline.probes[MEMLAT].events);
-	timeline__clear(&timeline);
-	run__clear(&read_run);
-	unit_remove(dir);
-	dir = unit_tmpdir();
-	assert_int_equal(record_and_read(&score, INTERVALS, &asked), 0);
+	end(state);
+	begin(state);
+	record_and_read(&score, INTERVALS, &asked);
 	assert_int_equal(timeline.probes[IOLAT].slow, timeline.probes[IOLAT].events);
 	assert_says("that are that long");
 }
@@ -296,7 +277,7 @@ UNIT_TEST(as_json)
 	struct json_object *object = json_object_new_object();
 	char number[32];
 
-	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	record_and_read(&score, INTERVALS, &rules);
 	report__add_timeline(object, &timeline);
 	assert_string_equal(value(object, "/correlation/pairs/2/probes"),
 			    "[\"runqlat\",\"iolat\"]");
@@ -328,7 +309,7 @@ UNIT_TEST(more_than_half_are_no_worst_quarter)
 {
 	const struct score score = { .slow = { more_than_half, first_half, never } };
 
-	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	record_and_read(&score, INTERVALS, &rules);
 	assert_int_equal(timeline.probes[MEMLAT].worst, 0);
 	assert_int_equal(timeline.probes[RUNQLAT].worst, INTERVALS / 2);
 }
@@ -351,7 +332,7 @@ UNIT_TEST(intervals_that_took_longer)
 {
 	const struct score score = { .slow = { never, never, never } };
 
-	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	record_and_read(&score, INTERVALS, &rules);
 	assert_int_equal(timeline.nr_longer, 0);
 	assert_says("of 1 s per line (--all-intervals: one line each); slow");
 	assert_int_equal(longer_than(666666668), 0);

@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -87,7 +88,43 @@ static inline int unit_run(struct unit_fixture fixture)
 		return unit_run((struct unit_fixture){ __VA_ARGS__ }); \
 	}
 
-/* ---- functions for tests ---- */
+/* ---- printed texts ---- */
+
+static struct {
+	FILE *out;
+	char *text;
+	size_t size;
+} unit_output __attribute__((unused));
+
+/* A stream to print to; unit_printed() closes it and returns the text, which the next unit_print() frees. */
+static inline FILE *unit_print(void)
+{
+	free(unit_output.text);
+	unit_output.text = NULL;
+	unit_output.out = open_memstream(&unit_output.text, &unit_output.size);
+	assert_non_null(unit_output.out);
+	return unit_output.out;
+}
+
+static inline char *unit_printed(void)
+{
+	fclose(unit_output.out);
+	return unit_output.text;
+}
+
+static inline void unit_search(const char *text, const char *const *parts, bool wanted)
+{
+	assert_non_null(text);
+	for (; *parts; parts++)
+		if (!strstr(text, *parts) == wanted)
+			fail_msg("%s '%s' in:\n%s", wanted ? "no" : "there is", *parts, text);
+}
+
+/* Each of these parts is in a text, or none of them. */
+#define assert_has(text, ...) unit_search(text, (const char *[]){ __VA_ARGS__, NULL }, true)
+#define assert_lacks(text, ...) unit_search(text, (const char *[]){ __VA_ARGS__, NULL }, false)
+
+/* ---- processes, random numbers and files ---- */
 
 /* xorshift64*: the same numbers in every run. */
 static inline uint64_t unit_random(void)
