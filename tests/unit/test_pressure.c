@@ -98,10 +98,8 @@ ON_FILES(what_a_kernel_lacks_is_unknown_not_zero)
 	for (unsigned int i = 0; i < PRESSURE_COLUMNS; i++)
 		if (i != PRESSURE_MAJOR_FAULTS && i != PRESSURE_REFAULTS)
 			assert_int_equal(value((enum pressure_column)i), -1);
-	assert_non_null(strstr(why, "PSI: no /proc/pressure"));
-	assert_non_null(strstr(why, "psi=1"));
-	assert_non_null(strstr(why, "throttling: no cgroups of version 2"));
-	assert_null(strstr(why, "vmstat"));
+	assert_has(why, "PSI: no /proc/pressure", "psi=1", "throttling: no cgroups of version 2");
+	assert_lacks(why, "vmstat");
 }
 
 ON_FILES(nothing_at_all_is_no_error)
@@ -189,6 +187,13 @@ static void make(const struct table_column *columns, unsigned int nr)
 	bursts_correlate(run, fill, &run->pressure.table);
 }
 
+static int begin(void **state)
+{
+	unit_make_dir(state);
+	make(pressure_columns, PRESSURE_COLUMNS);
+	return 0;
+}
+
 static const struct correlation_pair *pair_of(enum pressure_column column)
 {
 	return &correlation__pressure(&correlation, column)->pairs[0];
@@ -196,11 +201,9 @@ static const struct correlation_pair *pair_of(enum pressure_column column)
 
 UNIT_TEST(a_probe_follows_the_pressure_that_comes_with_its_bursts)
 {
-	const struct correlation_pair *pair;
+	const struct correlation_pair *pair = pair_of(PRESSURE_MEMORY_SOME);
 
-	make(pressure_columns, PRESSURE_COLUMNS);
 	assert_int_equal(correlation.nr_keys, 0);
-	pair = pair_of(PRESSURE_MEMORY_SOME);
 	assert_int_equal(pair->verdict, TIMELINE_POSITIVE);
 	assert_int_equal(pair->worst_nr, 14);
 	assert_int_equal(pair->other_nr, 46);
@@ -212,14 +215,12 @@ UNIT_TEST(a_probe_follows_the_pressure_that_comes_with_its_bursts)
 
 UNIT_TEST(it_does_not_follow_what_comes_at_random)
 {
-	make(pressure_columns, PRESSURE_COLUMNS);
 	assert_int_equal(pair_of(PRESSURE_CPU_SOME)->verdict, TIMELINE_NOT_SHOWN);
 	assert_false(isnan(pair_of(PRESSURE_CPU_SOME)->adjusted));
 }
 
 UNIT_TEST(it_does_not_follow_what_there_is_none_of)
 {
-	make(pressure_columns, PRESSURE_COLUMNS);
 	assert_int_equal(pair_of(PRESSURE_IO_SOME)->verdict, TIMELINE_NOT_SHOWN);
 	assert_string_equal(pair_of(PRESSURE_IO_SOME)->why, "there was none in 60 intervals");
 	assert_string_equal(pair_of(PRESSURE_SWAPPED_IN)->why, "it is unknown");
@@ -229,34 +230,27 @@ UNIT_TEST(it_does_not_follow_what_there_is_none_of)
 /* Three questions of one probe: not the details, which repeat them. */
 UNIT_TEST(only_the_questions_are_corrected_together)
 {
-	const struct correlation_pair *memory;
+	const struct correlation_pair *memory = pair_of(PRESSURE_MEMORY_SOME);
 
-	make(pressure_columns, PRESSURE_COLUMNS);
-	memory = pair_of(PRESSURE_MEMORY_SOME);
 	assert_true(fabs(memory->adjusted / memory->found.p - 2) < 1e-9); /* and CPU */
 }
 
 UNIT_TEST(a_sentence_answers_each_question)
 {
 	struct json_object *object = json_object_new_object(), *found, *part;
-	struct sheet *sheet = sheet_begin();
 	char *text;
 
-	make(pressure_columns, PRESSURE_COLUMNS);
-	report__print_pressure(sheet->out, &correlation);
-	text = sheet_end(sheet);
+	report__print_pressure(unit_print(), &correlation);
+	text = sheet();
 	for (char *at = text; (at = strstr(at, "\n    "));) /* joins the lines of a sentence */
 		memmove(at + 1, at + 5, strlen(at + 5) + 1), *at = ' ';
-	assert_non_null(strstr(text, "\n  memlat follows memory pressure: 4"));
-	assert_non_null(strstr(text, " in 14 intervals of its worst quarter, "));
-	assert_non_null(strstr(text, "of the others: positive correlation: +0."));
-	assert_non_null(strstr(text, "\n  memlat is not shown to follow CPU pressure: "));
-	assert_non_null(strstr(text, "memlat: cannot tell whether it follows I/O pressure: "
-				     "there was none in 60 intervals"));
-	assert_non_null(strstr(text, "also correlated: major faults +0."));
-	assert_non_null(strstr(text, "unknown: throttling: for tests"));
-	assert_non_null(strstr(text, " mean "));
-	free(text);
+	assert_has(text, "\n  memlat follows memory pressure: 4",
+		   " in 14 intervals of its worst quarter, ",
+		   "of the others: positive correlation: +0.",
+		   "\n  memlat is not shown to follow CPU pressure: ",
+		   "memlat: cannot tell whether it follows I/O pressure: there was none in 60 "
+		   "intervals",
+		   "also correlated: major faults +0.", "unknown: throttling: for tests", " mean ");
 	report__add_pressure(object, &correlation);
 	assert_true(json_object_object_get_ex(object, "pressure", &found));
 	assert_true(json_object_object_get_ex(found, "intervals", &part));
@@ -268,25 +262,21 @@ UNIT_TEST(a_sentence_answers_each_question)
 	json_object_put(object);
 }
 
-UNIT_TEST(recordings_without_it_say_nothing)
+UNIT_TEST_WITH(recordings_without_it_say_nothing, unit_make_dir, bursts_end)
 {
 	struct json_object *object = json_object_new_object();
-	struct sheet *sheet = sheet_begin();
-	char *text;
 
 	make(NULL, 0);
 	assert_null(correlation__pressure(&correlation, PRESSURE_CPU_SOME));
-	report__print_pressure(sheet->out, &correlation);
+	report__print_pressure(unit_print(), &correlation);
 	report__add_pressure(object, &correlation);
-	text = sheet_end(sheet);
-	assert_string_equal(text, "");
+	assert_string_equal(sheet(), "");
 	assert_int_equal(json_object_object_length(object), 0);
 	json_object_put(object);
-	free(text);
 }
 
 /* A file may have any columns under this name. */
-UNIT_TEST(other_columns_are_not_taken_for_it)
+UNIT_TEST_WITH(other_columns_are_not_taken_for_it, unit_make_dir, bursts_end)
 {
 	struct table_column columns[PRESSURE_COLUMNS];
 
@@ -297,4 +287,4 @@ UNIT_TEST(other_columns_are_not_taken_for_it)
 	assert_int_equal(correlation.nr, 0);
 }
 
-UNIT_MAIN(.setup = unit_make_dir, .teardown = bursts_end)
+UNIT_MAIN(.setup = begin, .teardown = bursts_end)

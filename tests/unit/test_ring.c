@@ -9,12 +9,36 @@
 #include "print/ringlat.h"
 #include "probes/ringlat/ring.h"
 
-static struct ring_hist *new_hist(void)
-{
-	struct ring_hist *hist = calloc(1, sizeof(*hist));
+/* Empty at the beginning of each test. */
+static struct ring_hist *hist, *empty;
+static struct ring_result *result;
+static char why[RUN_TEXT];
 
-	assert_non_null(hist);
-	return hist;
+/* A method that makes the requested samples: the driver is compared with them. */
+static struct {
+	unsigned int windows, empties;
+	uint64_t crossings;
+	enum ring_verdict every_third, drop_all;
+	unsigned int empties_switched; /* the first ones */
+	bool odd_unhooked, seventh_backwards, seventh_back_early;
+} fake;
+
+static int begin(void **state)
+{
+	memset(&fake, 0, sizeof(fake));
+	hist = calloc(1, sizeof(*hist));
+	empty = calloc(1, sizeof(*empty));
+	result = calloc(1, sizeof(*result));
+	assert_true(hist && empty && result);
+	return unit_make_dir(state);
+}
+
+static int end(void **state)
+{
+	free(hist);
+	free(empty);
+	free(result);
+	return unit_remove_dir(state);
 }
 
 /* Each value is in the one bucket that holds it, at every edge there is. */
@@ -35,9 +59,9 @@ UNIT_TEST(buckets_hold_their_values)
 					   UINT64_MAX - 1 };
 
 	for (size_t i = 0; i < COUNT_OF(values); i++) {
-		struct ring_hist *hist = new_hist();
 		struct ring_bucket bucket = { 0 };
 
+		memset(hist, 0, sizeof(*hist));
 		ring_hist__add(hist, values[i]);
 		assert_true(ring_hist__next(hist, &bucket));
 		assert_int_equal(bucket.count, 1);
@@ -47,7 +71,6 @@ UNIT_TEST(buckets_hold_their_values)
 		else if (values[i] < 1ULL << 41)
 			assert_true((bucket.high - bucket.low) * 32 <= bucket.low);
 		assert_false(ring_hist__next(hist, &bucket));
-		free(hist);
 	}
 }
 
@@ -66,8 +89,7 @@ UNIT_TEST(quantiles_are_those_of_the_samples)
 	static const unsigned int permilles[] = { 1, 250, 500, 900, 990, 999, 1000 };
 
 	for (unsigned int shift = 0; shift < 2; shift++) {
-		struct ring_hist *hist = new_hist();
-
+		memset(hist, 0, sizeof(*hist));
 		for (size_t i = 0; i < NR; i++) {
 			values[i] = (unit_random() % 4000) << shift * 8;
 			ring_hist__add(hist, values[i]);
@@ -85,7 +107,6 @@ UNIT_TEST(quantiles_are_those_of_the_samples)
 		}
 		assert_int_equal(hist->min, values[0]);
 		assert_int_equal(hist->max, values[NR - 1]);
-		free(hist);
 	}
 }
 
@@ -95,21 +116,18 @@ UNIT_TEST(quantiles_lie_between_the_ends)
 	static const uint64_t values[] = { RING_EXACT, RING_EXACT + 1, 7980, 7991, 1ULL << 41 };
 
 	for (size_t i = 0; i < COUNT_OF(values); i++) {
-		struct ring_hist *hist = new_hist();
-
+		memset(hist, 0, sizeof(*hist));
 		ring_hist__add(hist, values[i]);
 		assert_true(ring_hist__quantile(hist, 1) == (double)values[i]);
 		assert_true(ring_hist__quantile(hist, 500) == (double)values[i]);
 		ring_hist__add(hist, values[i] + 3);
 		assert_true(ring_hist__quantile(hist, 1) >= (double)values[i]);
 		assert_true(ring_hist__quantile(hist, 1000) <= (double)values[i] + 3);
-		free(hist);
 	}
 }
 
 UNIT_TEST(baseline_is_taken_off)
 {
-	struct ring_hist *hist = new_hist(), *empty = new_hist();
 	struct ring_summary summary;
 
 	ring_summary__of(&summary, hist, ring_hist__quantile(empty, 500));
@@ -128,14 +146,11 @@ UNIT_TEST(baseline_is_taken_off)
 	assert_true(summary.max == 130);
 	assert_true(summary.mean > 84.79 &&
 		    summary.mean < 84.81); /* (141 + ... + 171 + 5) / 5 - 41 */
-	free(hist);
-	free(empty);
 }
 
 /* 1000 samples from 1000 cycles on, each 1 % longer than the one before. */
 UNIT_TEST(statistics_have_the_right_names)
 {
-	struct ring_hist *hist = new_hist(), *empty = new_hist();
 	struct ring_summary summary;
 	double cycles[1001] = { 1000 };
 
@@ -148,13 +163,10 @@ UNIT_TEST(statistics_have_the_right_names)
 	assert_true(fabs(summary.p99 / cycles[990] - 1) < 1.0 / 32);
 	assert_true(fabs(summary.p999 / cycles[999] - 1) < 1.0 / 32);
 	assert_true(summary.p999 > summary.p99);
-	free(hist);
-	free(empty);
 }
 
 UNIT_TEST(ns_follow_the_tsc)
 {
-	struct ring_hist *hist = new_hist();
 	struct lat_hist ns;
 
 	for (unsigned int i = 0; i < 10; i++)
@@ -167,20 +179,18 @@ UNIT_TEST(ns_follow_the_tsc)
 	assert_int_equal(ns.sum_ns, 20000);
 	assert_int_equal(hist__quantile_ns(&ns, 1), 16000);
 	assert_true(ring__ns(1000, 0) == 0);
-	free(hist);
 }
 
 static const struct ring_event way_and_back = { "fault", "a fault", false };
 static const struct ring_event round_trip = { "syscall", "a call", true };
-static const struct ring_method method = { .name = "kvm", .mechanism = "a guest" };
+static const struct ring_method kvm = { .name = "kvm", .mechanism = "a guest" };
 
 UNIT_TEST(result_becomes_a_module)
 {
-	struct ring_result *result = calloc(1, sizeof(*result));
 	struct run_probe *module = calloc(1, sizeof(*module));
 	struct ring_count *count = &result->events[0];
 
-	result->method = &method;
+	result->method = &kvm;
 	result->tsc_khz = 1000000;
 	result->where.place = RING_NESTED;
 	result->nr_events = 2;
@@ -215,7 +225,6 @@ UNIT_TEST(result_becomes_a_module)
 	assert_int_equal(module->total.metrics[0].counts[LAT_MISSED_START], 7);
 	assert_int_equal(module->total.metrics[0].counts[LAT_NEGATIVE], 2);
 	free(module);
-	free(result);
 }
 
 /* Descriptions of machines, and the names that they must get. */
@@ -366,33 +375,24 @@ UNIT_TEST(verw_is_reported)
 
 #define WARM_UP_EMPTIES 3 /* of the driver, for each event */
 
-/* A method that makes the requested samples: the driver is compared with them. */
-static struct {
-	unsigned int windows, empties;
-	uint64_t crossings;
-	enum ring_verdict every_third, drop_all;
-	unsigned int empties_switched; /* the first ones */
-	bool odd_unhooked, seventh_backwards, seventh_back_early;
-} fake;
-
-static int fake_window(struct ring *ring, unsigned int event, bool empty,
-		       struct ring_sample *samples, unsigned int nr, char why[RUN_TEXT])
+static int fake_window(struct ring *ring, unsigned int event, bool is_empty,
+		       struct ring_sample *samples, unsigned int nr, char unused[RUN_TEXT])
 {
 	(void)ring;
 	(void)event;
-	(void)why;
+	(void)unused;
 	for (unsigned int i = 0; i < nr; i++) {
-		uint64_t in = empty ? 10 : 110, out = empty ? 20 : 220;
+		uint64_t in = is_empty ? 10 : 110, out = is_empty ? 20 : 220;
 
 		samples[i] = (struct ring_sample){ 1000, 1000 + in, 5000, 5000 + out };
-		if (!empty && fake.odd_unhooked && i % 2)
+		if (!is_empty && fake.odd_unhooked && i % 2)
 			samples[i].kernel_in = 0;
-		else if (!empty && fake.seventh_backwards && i % 7 == 0)
+		else if (!is_empty && fake.seventh_backwards && i % 7 == 0)
 			samples[i].kernel_out = 1;
-		else if (!empty && fake.seventh_back_early && i % 7 == 0)
+		else if (!is_empty && fake.seventh_back_early && i % 7 == 0)
 			samples[i].user_in = samples[i].user_out - 1;
 	}
-	if (empty)
+	if (is_empty)
 		return fake.empties++ < fake.empties_switched ? RING_SWITCHED : RING_KEPT;
 	fake.crossings += nr;
 	return fake.windows++ % 3 == 2 ? fake.every_third : fake.drop_all;
@@ -407,32 +407,12 @@ static const struct ring_method fake_method = {
 	.window_of = fake_window,
 };
 
-static const struct ring_method fake_round_trips = {
-	.name = "fake",
-	.mechanism = "made up",
-	.events = &round_trip,
-	.nr_events = 1,
-	.window = 100,
-	.window_of = fake_window,
-};
-
-/* Like xperf: what is stamped is the result. */
-static const struct ring_method fake_gross = {
-	.name = "fake",
-	.mechanism = "made up",
-	.between = "nothing",
-	.events = &way_and_back,
-	.nr_events = 1,
-	.window = 100,
-	.gross = true,
-	.window_of = fake_window,
-};
-
 static FILE *raw_to; /* for the next measure_by(); NULL: not wanted */
 
-static int measure_by(const struct ring_method *by, uint64_t crossings,
-		      bool (*go_on)(const struct ring_count *, uint64_t),
-		      struct ring_result *result, char why[RUN_TEXT])
+typedef bool go_on(const struct ring_count *count, uint64_t crossings);
+
+/* while_it NULL: until it is done. */
+static int measure_by(const struct ring_method *by, uint64_t crossings, go_on *while_it)
 {
 	struct ring *ring = calloc(1, sizeof(*ring));
 	int err;
@@ -445,83 +425,69 @@ static int measure_by(const struct ring_method *by, uint64_t crossings,
 		ring__keep_raw(ring, raw_to);
 	do
 		err = ring__next(ring, why);
-	while (err > 0 && (!go_on || go_on(&result->events[0], crossings)));
+	while (err > 0 && (!while_it || while_it(&result->events[0], crossings)));
 	if (err >= 0)
 		err = ring__end(ring, why);
 	free(ring);
 	return err;
 }
 
-static int measure_fake(uint64_t crossings, bool (*go_on)(const struct ring_count *, uint64_t),
-			struct ring_result *result, char why[RUN_TEXT])
+static int measure(uint64_t crossings)
 {
-	return measure_by(&fake_method, crossings, go_on, result, why);
+	return measure_by(&fake_method, crossings, NULL);
 }
 
 UNIT_TEST(round_trips_that_end_before_they_begin_are_dropped)
 {
-	struct ring_result *result = calloc(1, sizeof(*result));
 	struct ring_count *count = &result->events[0];
-	char why[RUN_TEXT];
+	struct ring_method method = fake_method;
 
-	memset(&fake, 0, sizeof(fake));
+	method.events = &round_trip;
 	fake.seventh_back_early = true;
-	assert_int_equal(measure_by(&fake_round_trips, 1000, NULL, result, why), 0);
+	assert_int_equal(measure_by(&method, 1000, NULL), 0);
 	assert_int_equal(count->misses[RING_BACKWARDS], 10 * 15);
 	assert_int_equal(count->kept, 1000 - 10 * 15);
 	assert_int_equal(count->ways[0].max, 4000 + 220);
-	free(result);
 }
 
 UNIT_TEST(nothing_is_subtracted_like_xperf)
 {
-	struct ring_result *result = calloc(1, sizeof(*result));
 	struct run_probe *probe = calloc(1, sizeof(*probe));
 	const struct ring_count *count = &result->events[0];
-	char why[RUN_TEXT], *text = NULL;
-	size_t size;
-	FILE *out;
+	struct ring_method method = fake_method;
 
-	memset(&fake, 0, sizeof(fake));
-	assert_int_equal(measure_by(&fake_gross, 1000, NULL, result, why), 0);
+	/* Like xperf: what is stamped is the result. */
+	method.between = "nothing";
+	method.gross = true;
+	assert_int_equal(measure_by(&method, 1000, NULL), 0);
 	assert_true(ring_count__baseline(result, count, RING_USER_TO_KERNEL) == 0);
 	assert_true(ring_count__empty_cycles(count, RING_USER_TO_KERNEL) == 10);
 	assert_true(ring_count__empty_cycles(count, RING_KERNEL_TO_USER) == 20);
-	out = open_memstream(&text, &size);
-	ringlat__print_xperf(out, result);
-	fclose(out);
-	assert_non_null(strstr(text, "by fake"));
-	assert_non_null(strstr(text, " 110.0             220.0\n"));
-	assert_non_null(strstr(text, " 10.0              20.0\n"));
-	assert_non_null(strstr(text, " ~440              ~270\n"));
-	free(text);
+	ringlat__print_xperf(unit_print(), result);
+	assert_has(unit_printed(), "by fake", " 110.0             220.0\n",
+		   " 10.0              20.0\n", " ~440              ~270\n");
 	result->tsc_khz = 1000000; /* a cycle is a ns */
 	ring_result__to_probe(result, 0, probe);
 	assert_int_equal(probe->total.metrics[0].hist.sum_ns, 1000 * 110);
 	assert_int_equal(probe->total.metrics[1].hist.sum_ns, 1000 * 220);
 	assert_non_null(strstr(probe->mechanism, "nothing subtracted"));
 	free(probe);
-	free(result);
 }
 
 /* From the file alone: the accounting and the sums of the result. */
 UNIT_TEST(the_raw_stamps_give_the_result)
 {
-	struct ring_result *result = calloc(1, sizeof(*result));
 	const struct ring_count *count = &result->events[0];
 	unsigned long long windows = 0, kept = 0, u2k = 0, k2u = 0, exits = 0, unhooked = 0;
 	unsigned long long window, crossing, stamp[4];
-	char why[RUN_TEXT], *text = NULL, verdict[32], *line, *rest;
-	size_t size;
+	char verdict[32], *line, *rest;
 
-	memset(&fake, 0, sizeof(fake));
 	fake.every_third = RING_VM_EXITS;
 	fake.odd_unhooked = true;
-	raw_to = open_memstream(&text, &size);
-	assert_int_equal(measure_by(&fake_method, 1050, NULL, result, why), 0);
-	fclose(raw_to);
+	raw_to = unit_print();
+	assert_int_equal(measure(1050), 0);
 	raw_to = NULL;
-	line = strtok_r(text, "\n", &rest);
+	line = strtok_r(unit_printed(), "\n", &rest);
 	assert_string_equal(line, "event,window,crossing,verdict,u2k_u,u2k_k,k2u_k,k2u_u");
 	while ((line = strtok_r(NULL, "\n", &rest))) {
 		int got = sscanf(line, "fault,%llu,%llu,%31[a-z_],%llu,%llu,%llu,%llu", &window,
@@ -546,8 +512,6 @@ UNIT_TEST(the_raw_stamps_give_the_result)
 	assert_int_equal(unhooked, count->misses[RING_NOT_HOOKED]);
 	assert_int_equal(u2k, count->ways[RING_USER_TO_KERNEL].sum);
 	assert_int_equal(k2u, count->ways[RING_KERNEL_TO_USER].sum);
-	free(text);
-	free(result);
 }
 
 UNIT_TEST(each_method_can_measure_like_xperf)
@@ -568,15 +532,12 @@ UNIT_TEST(each_method_can_measure_like_xperf)
 
 UNIT_TEST(driver_counts_everything)
 {
-	struct ring_result *result = calloc(1, sizeof(*result));
 	struct ring_count *count = &result->events[0];
 	struct ring_summary summary;
-	char why[RUN_TEXT];
 
-	memset(&fake, 0, sizeof(fake));
 	fake.every_third = RING_VM_EXITS;
 	fake.odd_unhooked = fake.seventh_backwards = true;
-	assert_int_equal(measure_fake(3050, NULL, result, why), 0);
+	assert_int_equal(measure(3050), 0);
 	assert_int_equal(count->attempted, 3050);
 	assert_int_equal(count->attempted, count->kept + count->misses[RING_VM_EXITS] +
 						   count->misses[RING_NOT_HOOKED] +
@@ -593,38 +554,27 @@ UNIT_TEST(driver_counts_everything)
 			 ring_count__baseline(result, count, RING_KERNEL_TO_USER));
 	assert_true(summary.min == 200 && summary.max == 200 && summary.baseline == 20);
 	assert_true(result->tsc_khz > 100000);
-	free(result);
 }
 
 UNIT_TEST(driver_gives_no_summary_of_nothing)
 {
-	struct ring_result *result = calloc(1, sizeof(*result));
-	char why[RUN_TEXT];
-
-	memset(&fake, 0, sizeof(fake));
 	fake.drop_all = fake.every_third = RING_VM_EXITS;
-	assert_int_equal(measure_fake(1000000, NULL, result, why), -ENODATA);
+	assert_int_equal(measure(1000000), -ENODATA);
 	assert_string_equal(why, "no fault was undisturbed: 6400 vm_exits");
 	assert_int_equal(result->events[0].attempted, 6400); /* it gave up in time */
-	free(result);
 }
 
 /* One window of crossings that are kept, and empty ones that are not: at first, or ever. */
 UNIT_TEST(driver_insists_on_a_baseline)
 {
-	struct ring_result *result = calloc(1, sizeof(*result));
-	char why[RUN_TEXT];
-
-	memset(&fake, 0, sizeof(fake));
 	fake.empties_switched = 20;
-	assert_int_equal(measure_fake(100, NULL, result, why), 0);
+	assert_int_equal(measure(100), 0);
 	assert_int_equal(result->events[0].kept, 100);
 	assert_int_equal(result->events[0].empty[0].count, 100);
 	assert_int_equal(result->events[0].empty_misses[RING_SWITCHED], 20 - WARM_UP_EMPTIES);
 	fake.empties_switched = 1000;
-	assert_int_equal(measure_fake(100, NULL, result, why), -ENODATA);
+	assert_int_equal(measure(100), -ENODATA);
 	assert_string_equal(why, "no empty window for fault was undisturbed: 65 switched");
-	free(result);
 }
 
 static bool nothing(const struct ring_count *count, uint64_t crossings)
@@ -637,15 +587,10 @@ static bool nothing(const struct ring_count *count, uint64_t crossings)
 /* A measurement that is interrupted at once has no result, which is no error. */
 UNIT_TEST(driver_ends_at_once)
 {
-	struct ring_result *result = calloc(1, sizeof(*result));
-	char why[RUN_TEXT];
-
-	memset(&fake, 0, sizeof(fake));
 	fake.drop_all = RING_SWITCHED;
-	assert_int_equal(measure_fake(100000, nothing, result, why), 0);
+	assert_int_equal(measure_by(&fake_method, 100000, nothing), 0);
 	assert_true(result->interrupted);
 	assert_int_equal(result->nr_events, 0);
-	free(result);
 }
 
 static bool no_more(const struct ring_count *count, uint64_t crossings)
@@ -656,15 +601,10 @@ static bool no_more(const struct ring_count *count, uint64_t crossings)
 
 UNIT_TEST(driver_ends_early)
 {
-	struct ring_result *result = calloc(1, sizeof(*result));
-	char why[RUN_TEXT];
-
-	memset(&fake, 0, sizeof(fake));
-	assert_int_equal(measure_fake(100000, no_more, result, why), 0);
+	assert_int_equal(measure_by(&fake_method, 100000, no_more), 0);
 	assert_true(result->interrupted);
 	assert_int_equal(result->events[0].attempted, 500);
 	assert_int_equal(result->events[0].kept, 500);
-	free(result);
 }
 
-UNIT_MAIN(.setup = unit_make_dir, .teardown = unit_remove_dir)
+UNIT_MAIN(.setup = begin, .teardown = end)
