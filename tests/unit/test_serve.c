@@ -14,19 +14,50 @@
 #include <serve/series.h>
 #include <serve/trigger.h>
 
-static void add(struct lat_hist *hist, uint64_t ns, uint64_t count)
+/* What most tests fill; empty at the beginning of each. */
+static struct run *run;
+static struct run_data *delta;
+static struct lat_hist hist;
+static char text[RUN_TEXT];
+
+static int begin(void **state)
 {
-	hist->slots[hist_slot(ns)] += count;
-	hist->sum_ns += ns * count;
-	if (hist->max_ns < ns)
-		hist->max_ns = ns;
+	(void)state;
+	run = calloc(1, sizeof(*run));
+	delta = calloc(RUN_PROBES, sizeof(*delta));
+	memset(&hist, 0, sizeof(hist));
+	return run && delta ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	run__clear_data(delta);
+	free(delta);
+	free(run);
+	return 0;
+}
+
+static void add(struct lat_hist *to, uint64_t ns, uint64_t count)
+{
+	to->slots[hist_slot(ns)] += count;
+	to->sum_ns += ns * count;
+	if (to->max_ns < ns)
+		to->max_ns = ns;
+}
+
+/* The text of an exposition, which is done. */
+static const char *shown(struct exposition *to)
+{
+	bytes__add(&to->out, "", 1);
+	assert_false(to->out.failed);
+	return unit_keep(to->out.at);
 }
 
 /* What a histogram with one sample of each of these looks like in text. */
 UNIT_TEST(test_text_counts_are_exact_at_the_edges)
 {
 	struct exposition to = { .format = EXPOSITION_TEXT };
-	struct lat_hist hist = { 0 };
 
 	add(&hist, 1999, 1);
 	add(&hist, 2000, 2); /* the first of the next slot */
@@ -34,16 +65,11 @@ UNIT_TEST(test_text_counts_are_exact_at_the_edges)
 	exposition__family(&to, EXPOSITION_HISTOGRAM, "a_seconds", "A.");
 	exposition__histogram(&to, NULL, &hist, false);
 	exposition__end(&to);
-	bytes__add(&to.out, "", 1);
-	assert_non_null(strstr(to.out.at, "a_seconds_bucket{le=\"1e-06\"} 0\n"));
-	assert_non_null(strstr(to.out.at, "a_seconds_bucket{le=\"2e-06\"} 1\n"));
-	assert_non_null(strstr(to.out.at, "a_seconds_bucket{le=\"4e-06\"} 3\n"));
-	assert_non_null(strstr(to.out.at, "a_seconds_bucket{le=\"0.002048\"} 3\n"));
-	assert_non_null(strstr(to.out.at, "a_seconds_bucket{le=\"0.004096\"} 7\n"));
-	assert_non_null(strstr(to.out.at, "a_seconds_bucket{le=\"+Inf\"} 7\n"));
-	assert_non_null(strstr(to.out.at, "a_seconds_sum 0.016389995\n"));
-	assert_non_null(strstr(to.out.at, "a_seconds_count 7\n"));
-	bytes__free(&to.out);
+	assert_has(shown(&to), "a_seconds_bucket{le=\"1e-06\"} 0\n",
+		   "a_seconds_bucket{le=\"2e-06\"} 1\n", "a_seconds_bucket{le=\"4e-06\"} 3\n",
+		   "a_seconds_bucket{le=\"0.002048\"} 3\n", "a_seconds_bucket{le=\"0.004096\"} 7\n",
+		   "a_seconds_bucket{le=\"+Inf\"} 7\n", "a_seconds_sum 0.016389995\n",
+		   "a_seconds_count 7\n");
 }
 
 UNIT_TEST(test_labels_are_escaped_and_empty_ones_absent)
@@ -56,9 +82,7 @@ UNIT_TEST(test_labels_are_escaped_and_empty_ones_absent)
 	exposition__family(&to, EXPOSITION_GAUGE, "g", "G.");
 	exposition__value(&to, labels, 0.5);
 	exposition__value(&to, NULL, 3);
-	bytes__add(&to.out, "", 1);
-	assert_non_null(strstr(to.out.at, "g{a=\"x\\\"y\\\\z\\nw\",d=\"e\"} 0.5\ng 3\n"));
-	bytes__free(&to.out);
+	assert_has(shown(&to), "g{a=\"x\\\"y\\\\z\\nw\",d=\"e\"} 0.5\ng 3\n");
 }
 
 /* Bucket i of schema 3 is (2^((i-1)/8), 2^(i/8)] seconds. */
@@ -86,7 +110,6 @@ UNIT_TEST(test_protobuf_of_one_sample)
 		0x22, 0x47, /* a metric */
 	};
 	struct exposition to = { .format = EXPOSITION_PROTOBUF };
-	struct lat_hist hist = { 0 };
 
 	add(&hist, 1000000, 3);
 	exposition__family(&to, EXPOSITION_HISTOGRAM, "h", "H.");
@@ -98,8 +121,8 @@ UNIT_TEST(test_protobuf_of_one_sample)
 	bytes__free(&to.out);
 }
 
-/* A body with one histogram; the caller frees it. */
-static char *otlp_body(struct otlp_past *past, const struct lat_hist *hist, const char *cgroup)
+/* A body with one histogram. */
+static const char *otlp_body(struct otlp_past *past, const char *cgroup)
 {
 	const struct exposition_label labels[] = { { "cgroup", cgroup }, { 0 } };
 	struct exposition to = {
@@ -109,63 +132,42 @@ static char *otlp_body(struct otlp_past *past, const struct lat_hist *hist, cons
 	exposition_otlp__begin(&to, "host");
 	exposition__family(&to, EXPOSITION_GAUGE, "nothing", "No points.");
 	exposition__family(&to, EXPOSITION_HISTOGRAM, "a_seconds", "A.");
-	exposition__histogram(&to, labels, hist, true);
+	exposition__histogram(&to, labels, &hist, true);
 	exposition__end(&to);
 	exposition_otlp__end(&to);
-	bytes__add(&to.out, "", 1);
-	assert_false(to.out.failed);
-	return to.out.at;
+	return shown(&to);
 }
 
 /* 1 ms is the lower edge of its slot, which ends at 1.024 ms: 2^(-80/8) to 2^(-79/8) s. */
 UNIT_TEST(test_otlp_of_one_histogram)
 {
-	struct lat_hist hist = { 0 };
-	char *body;
+	const char *body;
 
 	add(&hist, 10, 2);
 	add(&hist, 1000000, 3);
-	body = otlp_body(NULL, &hist, "a\"b\\");
-	assert_null(strstr(body, "nothing"));
-	assert_non_null(strstr(body, "\"stringValue\":\"a\\\"b\\\\\"}"));
-	assert_non_null(strstr(body, "\"count\":\"5\",\"sum\":0.003000020,\"scale\":3,"
-				     "\"zeroCount\":\"2\""));
-	assert_non_null(strstr(body, "\"positive\":{\"offset\":-80,\"bucketCounts\":[\"3\"]}"));
-	assert_non_null(strstr(body, "\"startTimeUnixNano\":\"1000\""));
-	assert_non_null(strstr(body, "\"aggregationTemporality\":2"));
-	free(body);
+	body = otlp_body(NULL, "a\"b\\");
+	assert_lacks(body, "nothing");
+	assert_has(body, "\"stringValue\":\"a\\\"b\\\\\"}",
+		   "\"count\":\"5\",\"sum\":0.003000020,\"scale\":3,\"zeroCount\":\"2\"",
+		   "\"positive\":{\"offset\":-80,\"bucketCounts\":[\"3\"]}",
+		   "\"startTimeUnixNano\":\"1000\"", "\"aggregationTemporality\":2");
 }
 
 UNIT_TEST(test_otlp_differences_are_those_to_the_body_before)
 {
 	struct otlp_past *past = otlp_past__new();
-	struct lat_hist hist = { 0 };
-	char *body;
 
 	add(&hist, 1000000, 3);
-	body = otlp_body(past, &hist, "a");
-	assert_non_null(strstr(body, "\"count\":\"3\""));
-	assert_non_null(strstr(body, "\"aggregationTemporality\":1"));
-	free(body);
+	assert_has(otlp_body(past, "a"), "\"count\":\"3\"", "\"aggregationTemporality\":1");
 	add(&hist, 1000000, 4);
-	body = otlp_body(past, &hist, "a");
-	assert_non_null(strstr(body, "\"count\":\"4\",\"sum\":0.004000000"));
-	assert_non_null(strstr(body, "\"startTimeUnixNano\":\"2000\""));
-	free(body);
-	body = otlp_body(past, &hist, "a");
-	assert_null(strstr(body, "a_seconds"));
-	free(body);
+	assert_has(otlp_body(past, "a"), "\"count\":\"4\",\"sum\":0.004000000",
+		   "\"startTimeUnixNano\":\"2000\"");
+	assert_lacks(otlp_body(past, "a"), "a_seconds");
 	memset(&hist, 0, sizeof(hist));
 	add(&hist, 1000000, 2); /* it began again */
-	body = otlp_body(past, &hist, "a");
-	assert_non_null(strstr(body, "\"count\":\"2\""));
-	free(body);
-	body = otlp_body(past, &hist, "b");
-	assert_non_null(strstr(body, "\"count\":\"2\""));
-	free(body);
-	body = otlp_body(past, &hist, "a"); /* was away: it is new */
-	assert_non_null(strstr(body, "\"count\":\"2\""));
-	free(body);
+	assert_has(otlp_body(past, "a"), "\"count\":\"2\"");
+	assert_has(otlp_body(past, "b"), "\"count\":\"2\"");
+	assert_has(otlp_body(past, "a"), "\"count\":\"2\""); /* was away: it is new */
 	otlp_past__free(past);
 }
 
@@ -186,7 +188,7 @@ UNIT_TEST(test_accept_chooses_the_format)
 
 /* ---- exported cgroups ---- */
 
-static struct run_probe *set_up(struct run *run, struct run_data *delta, unsigned int keys)
+static void set_up(unsigned int keys)
 {
 	char name[RUN_NAME];
 
@@ -198,7 +200,6 @@ static struct run_probe *set_up(struct run *run, struct run_data *delta, unsigne
 		snprintf(name, sizeof(name), i ? "/%u" : "cgroup %u", i);
 		assert_int_equal(run__add_key(delta, &key, name), 0);
 	}
-	return run->probes;
 }
 
 static uint64_t count_of(const struct series *series, const char *name)
@@ -209,8 +210,7 @@ static uint64_t count_of(const struct series *series, const char *name)
 	return 0;
 }
 
-static void add_interval(struct series *series, const struct run *run, struct run_data *delta,
-			 uint64_t end_ns)
+static void add_interval(struct series *series, uint64_t end_ns)
 {
 	const struct run_interval interval = { .end_ns = end_ns, .delta = delta };
 
@@ -220,14 +220,12 @@ static void add_interval(struct series *series, const struct run *run, struct ru
 
 UNIT_TEST(test_cgroups_beyond_the_limit_are_other)
 {
-	struct run *run = calloc(1, sizeof(*run));
-	struct run_data *delta = calloc(RUN_PROBES, sizeof(*delta));
 	struct series series = { .most = 2 };
 
-	set_up(run, delta, 5);
+	set_up(5);
 	for (unsigned int i = 0; i < 5; i++)
 		sparse__add_slot(&delta->keys[i].hist, 7, i + 1);
-	add_interval(&series, run, delta, 1);
+	add_interval(&series, 1);
 	assert_int_equal(count_of(&series, SERIES_UNKNOWN), 1);
 	assert_int_equal(count_of(&series, SERIES_OTHER) + count_of(&series, "/1") +
 				 count_of(&series, "/2"),
@@ -236,27 +234,22 @@ UNIT_TEST(test_cgroups_beyond_the_limit_are_other)
 
 	/* After a long pause a new one takes the place of an idle one. */
 	sparse__add_slot(&delta->keys[4].hist, 7, 10);
-	add_interval(&series, run, delta, SERIES_IDLE_NS + 2);
+	add_interval(&series, SERIES_IDLE_NS + 2);
 	assert_int_equal(count_of(&series, "/4"), 10);
 	series__free(&series);
-	run__clear_data(delta);
-	free(delta);
-	free(run);
 }
 
 UNIT_TEST(test_a_new_cgroup_of_the_same_name_goes_on)
 {
-	struct run *run = calloc(1, sizeof(*run));
-	struct run_data *delta = calloc(RUN_PROBES, sizeof(*delta));
 	const struct lat_key again = { .id = 99, .by = LAT_BY_CGROUP };
 	struct series series = { .most = 10 };
 
-	set_up(run, delta, 2);
+	set_up(2);
 	sparse__add_slot(&delta->keys[1].hist, 7, 3);
-	add_interval(&series, run, delta, 1);
+	add_interval(&series, 1);
 	assert_int_equal(run__add_key(delta, &again, "/1"), 0);
 	sparse__add_slot(&delta->keys[2].hist, 7, 4);
-	add_interval(&series, run, delta, 2);
+	add_interval(&series, 2);
 	assert_int_equal(count_of(&series, "/1"), 7);
 	assert_int_equal(series.nr, 1);
 
@@ -266,13 +259,10 @@ UNIT_TEST(test_a_new_cgroup_of_the_same_name_goes_on)
 	sparse__add_slot(&delta->keys[0].hist, 7, 1);
 	snprintf(delta->keys[1].name, RUN_NAME, "/newer");
 	sparse__add_slot(&delta->keys[1].hist, 7, 2);
-	add_interval(&series, run, delta, 3);
+	add_interval(&series, 3);
 	assert_int_equal(count_of(&series, "/1"), 7);
 	assert_int_equal(count_of(&series, "/newer"), 2);
 	series__free(&series);
-	run__clear_data(delta);
-	free(delta);
-	free(run);
 }
 
 /* ---- triggers ---- */
@@ -299,11 +289,9 @@ UNIT_TEST(test_conditions_are_parsed)
 
 UNIT_TEST(test_a_condition_must_hold_without_a_pause)
 {
-	struct run *run = calloc(1, sizeof(*run));
-	struct run_data *delta = calloc(RUN_PROBES, sizeof(*delta));
 	struct trigger trigger;
 
-	set_up(run, delta, 0);
+	set_up(0);
 	snprintf(run->probes[0].name, RUN_NAME, "runqlat");
 	assert_int_equal(trigger__parse(&trigger, "runqlat.p50>1ms for 2s"), 0);
 	assert_true(trigger__applies(&trigger, run));
@@ -316,15 +304,11 @@ UNIT_TEST(test_a_condition_must_hold_without_a_pause)
 	assert_true(trigger__test(&trigger, run, delta, 1000000000));
 	assert_int_equal(trigger__parse(&trigger, "memlat.p50>1ms"), 0);
 	assert_false(trigger__applies(&trigger, run));
-	free(delta);
-	free(run);
 }
 
 UNIT_TEST(test_health_is_that_every_probe_accounts_for_each_event)
 {
-	struct run *run = calloc(1, sizeof(*run));
 	struct lat_cell *cell = &run->probes[1].total.metrics[1];
-	char text[RUN_TEXT];
 
 	run->nr_probes = 2;
 	snprintf(run->probes[0].refused, RUN_TEXT, "no such event");
@@ -351,22 +335,17 @@ UNIT_TEST(test_health_is_that_every_probe_accounts_for_each_event)
 	run->probes[0].total.metrics[0].counts[LAT_SEEN] = 1000000;
 	cell->counts[LAT_SEEN] = 1000;
 	assert_true(health__is_good(run, text));
-	free(run);
 }
 
 /* One event per CPU can be between two of its counts when the cells are read. */
 UNIT_TEST(test_health_allows_an_event_in_progress_on_each_cpu)
 {
-	struct run *run = calloc(1, sizeof(*run));
-	char text[RUN_TEXT];
-
 	run->nr_probes = 1;
 	run->probes[0].nr_metrics = 1;
 	run->probes[0].total.metrics[0].counts[LAT_SEEN] = (uint64_t)get_nprocs_conf();
 	assert_true(health__is_good(run, text));
 	run->probes[0].total.metrics[0].counts[LAT_SEEN]++;
 	assert_false(health__is_good(run, text));
-	free(run);
 }
 
 UNIT_TEST(test_addresses)
@@ -395,4 +374,4 @@ UNIT_TEST(test_addresses)
 		assert_int_equal(listen__parse(&address, bad[i]), -EINVAL);
 }
 
-UNIT_MAIN()
+UNIT_MAIN(.setup = begin, .teardown = end)

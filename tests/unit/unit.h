@@ -96,11 +96,18 @@ static struct {
 	size_t size;
 } unit_output __attribute__((unused));
 
-/* A stream to print to; unit_printed() closes it and returns the text, which the next unit_print() frees. */
-static inline FILE *unit_print(void)
+/* Keeps a text until the next is kept or printed. */
+static inline char *unit_keep(char *text)
 {
 	free(unit_output.text);
-	unit_output.text = NULL;
+	unit_output.text = text;
+	return text;
+}
+
+/* A stream to print to. unit_printed() closes it, and keeps the text. */
+static inline FILE *unit_print(void)
+{
+	unit_keep(NULL);
 	unit_output.out = open_memstream(&unit_output.text, &unit_output.size);
 	assert_non_null(unit_output.out);
 	return unit_output.out;
