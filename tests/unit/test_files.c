@@ -15,13 +15,31 @@
 
 #define WHEN 1795216500 /* 2026-11-20T23:15:00Z */
 
-static void assert_file(const char *name, const char *expected)
+static struct run *run;
+
+static int begin(void **state)
 {
-	char *got = unit_read(dir, name);
+	run = sample_run();
+	return unit_make_dir(state);
+}
+
+static int end(void **state)
+{
+	sample_free(run);
+	return unit_remove_dir(state);
+}
+
+static const char *content(const char *name)
+{
+	char *got = unit_keep(unit_read(dir, name));
 
 	assert_non_null(got);
-	assert_string_equal(got, expected);
-	free(got);
+	return got;
+}
+
+static void assert_file(const char *name, const char *expected)
+{
+	assert_string_equal(content(name), expected);
 }
 
 static void assert_absent(const char *name)
@@ -134,16 +152,6 @@ UNIT_TEST(test_file_is_on_the_disk_before_its_name_is)
 	assert_int_equal(synced_dirs, 1);
 }
 
-static char *field_of(const char *text)
-{
-	FILE *out = fopen(unit_path(dir, "field"), "w");
-
-	assert_non_null(out);
-	csv__field(out, text);
-	assert_int_equal(fclose(out), 0);
-	return unit_read(dir, "field");
-}
-
 UNIT_TEST(test_no_field_of_csv_is_a_formula)
 {
 	static const struct {
@@ -162,10 +170,8 @@ UNIT_TEST(test_no_field_of_csv_is_a_formula)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(table); i++) {
-		char *got = field_of(table[i].text);
-
-		assert_string_equal(got, table[i].field);
-		free(got);
+		csv__field(unit_print(), table[i].text);
+		assert_string_equal(unit_printed(), table[i].field);
 	}
 }
 
@@ -173,65 +179,44 @@ UNIT_TEST(test_json_has_null_for_what_is_no_number)
 {
 	struct json_object *object = json_tokener_parse(
 		"{\"a\": NaN, \"b\": -Infinity, \"c\": 1.5, \"d\": \"x\\u202ey\", \"e\": 2}");
-	FILE *out = fopen(unit_path(dir, "json"), "w");
-	char *got;
 
 	assert_non_null(object);
-	assert_non_null(out);
 	json_object_object_add(object, "f", json_object_new_double_s(NAN, "nan"));
-	assert_int_equal(json__print(object, out, false), 0);
-	assert_int_equal(fclose(out), 0);
-	got = unit_read(dir, "json");
-	assert_string_equal(got,
+	assert_int_equal(json__print(object, unit_print(), false), 0);
+	assert_string_equal(unit_printed(),
 			    "{\"a\":null,\"b\":null,\"c\":1.5,\"d\":\"x?y\",\"e\":2,\"f\":null}\n");
-	free(got);
 }
 
-static char *csv_of(const struct lat_hist *hist)
+static const char *csv_of(const struct lat_hist *hist)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	csv__histogram(out, hist);
-	fclose(out);
-	return text;
+	csv__histogram(unit_print(), hist);
+	return unit_printed();
 }
 
 UNIT_TEST(csv_bytes)
 {
 	struct lat_hist hist = { 0 };
-	char *text;
 
-	text = csv_of(&hist);
-	assert_string_equal(text, "bucket,lo_us,hi_us,count\n");
-	free(text);
+	assert_string_equal(csv_of(&hist), "bucket,lo_us,hi_us,count\n");
 
 	sample_add(&hist, 0, 1);
 	sample_add(&hist, 1999, 2);
-	text = csv_of(&hist);
-	assert_string_equal(text, "bucket,lo_us,hi_us,count\n0,0,2,3\n");
-	free(text);
+	assert_string_equal(csv_of(&hist), "bucket,lo_us,hi_us,count\n0,0,2,3\n");
 
 	sample_add(&hist, 2000, 4);
 	sample_add(&hist, 16000, 5);
-	text = csv_of(&hist);
-	assert_string_equal(text, "bucket,lo_us,hi_us,count\n"
-				  "0,0,2,3\n1,2,4,4\n2,4,8,0\n3,8,16,0\n4,16,32,5\n");
-	free(text);
+	assert_string_equal(csv_of(&hist), "bucket,lo_us,hi_us,count\n"
+					   "0,0,2,3\n1,2,4,4\n2,4,8,0\n3,8,16,0\n4,16,32,5\n");
 
 	sample_add(&hist, HIST_LIMIT_NS - 1, 1);
 	sample_add(&hist, HIST_LIMIT_NS, 1ULL << 63);
-	text = csv_of(&hist);
-	assert_non_null(strstr(text, "\n35,34359738368,68719476736,1\n"
-				     "36,68719476736,inf,9223372036854775808\n"));
-	free(text);
+	assert_has(csv_of(&hist), "\n35,34359738368,68719476736,1\n"
+				  "36,68719476736,inf,9223372036854775808\n");
 }
 
 UNIT_TEST(csv_files)
 {
 	struct writer writer = { .ops = &writer_csv, .dir = dir };
-	struct run *run = sample_run();
 
 	sample_key(&run->probes[0].total, 7, LAT_BY_PROCESS, 0, "say \"hi\", (7)", 2500, 1);
 	assert_int_equal(writer.ops->open(&writer, run), 0);
@@ -261,20 +246,17 @@ UNIT_TEST(csv_files)
 		    "\"say \"\"hi\"\", (7)\",1,2.500,2.500,2.500,2.500,2.500,0,2.500\n"
 		    "(other),90000000,50.000,50.000,50.000,50.000,50.000,90000000,"
 		    "4500000000.000\n");
-	sample_free(run);
 }
 
 UNIT_TEST(writers_need_a_directory)
 {
 	static const struct writer_ops *const all[] = { &writer_csv, &writer_summary, &writer_db };
-	struct run *run = sample_run();
 
 	for (size_t i = 0; i < COUNT_OF(all); i++) {
 		struct writer writer = { .ops = all[i] };
 
 		assert_int_equal(writer.ops->open(&writer, run), -EINVAL);
 	}
-	sample_free(run);
 }
 
 /* A field by its path, as "percentiles/p50_us". */
@@ -303,42 +285,36 @@ static void assert_field(struct json_object *object, const char *path, const cha
 
 static struct json_object *parse(const char *name)
 {
-	char *text = unit_read(dir, name);
-	struct json_object *object;
+	struct json_object *object = json_tokener_parse(content(name));
 
-	assert_non_null(text);
-	object = json_tokener_parse(text);
 	assert_non_null(object);
-	free(text);
 	return object;
 }
 
-static const char *const summary_fields[] = {
-	"schema",
-	"module",
-	"metric",
-	"duration_sec",
-	"total_events",
-	"tail_events",
-	"tail_threshold_us",
-	"max_bucket",
-	"max_us",
-	"mean_us",
-	"percentiles",
-	"accounting",
-	"mechanism",
-	"metrics",
-	"keys",
-	"start_utc",
-	"workload",
-	"filter",
-	"host",
-	"labels",
-	"complete",
-	"running",
-};
+static const char *const summary_fields[] = { "schema",
+					      "module",
+					      "metric",
+					      "duration_sec",
+					      "total_events",
+					      "tail_events",
+					      "tail_threshold_us",
+					      "max_bucket",
+					      "max_us",
+					      "mean_us",
+					      "percentiles",
+					      "accounting",
+					      "mechanism",
+					      "metrics",
+					      "keys",
+					      "start_utc",
+					      "workload",
+					      "filter",
+					      "host",
+					      "labels",
+					      "complete",
+					      "running" };
 
-static void write_summaries(struct run *run)
+static void write_summaries(void)
 {
 	struct writer writer = { .ops = &writer_summary, .dir = dir };
 
@@ -349,11 +325,10 @@ static void write_summaries(struct run *run)
 
 UNIT_TEST(summary_has_its_fields_in_order)
 {
-	struct run *run = sample_run();
 	struct json_object *summary;
 	size_t nr = 0;
 
-	write_summaries(run);
+	write_summaries();
 	summary = parse("iolat.summary.json");
 	json_object_object_foreach(summary, name, value)
 	{
@@ -364,7 +339,6 @@ UNIT_TEST(summary_has_its_fields_in_order)
 	assert_int_equal(nr, COUNT_OF(summary_fields));
 	assert_absent("memlat.summary.json");
 	json_object_put(summary);
-	sample_free(run);
 }
 
 UNIT_TEST(summary_holds_the_run)
@@ -421,10 +395,9 @@ UNIT_TEST(summary_holds_the_run)
 		{ "complete", "true" },
 		{ "running", "false" },
 	};
-	struct run *run = sample_run();
 	struct json_object *summary;
 
-	write_summaries(run);
+	write_summaries();
 	summary = parse("iolat.summary.json");
 	for (size_t i = 0; i < COUNT_OF(expected); i++)
 		assert_field(summary, expected[i].path, expected[i].value);
@@ -436,7 +409,6 @@ UNIT_TEST(summary_holds_the_run)
 			field(summary, path);
 	}
 	json_object_put(summary);
-	sample_free(run);
 }
 
 UNIT_TEST(summary_without_events)
@@ -451,14 +423,13 @@ UNIT_TEST(summary_without_events)
 					     "workload",
 					     "filter",
 					     "host" };
-	struct run *run = sample_run();
 	struct json_object *summary;
 
 	free(run->workload);
 	free(run->filter);
 	free(run->host);
 	run->workload = run->filter = run->host = NULL;
-	write_summaries(run);
+	write_summaries();
 	summary = parse("runqlat.summary.json");
 	for (size_t i = 0; i < COUNT_OF(nulls); i++)
 		assert_field(summary, nulls[i], "null");
@@ -466,12 +437,10 @@ UNIT_TEST(summary_without_events)
 	assert_field(summary, "metrics/0/log2_counts", "[]");
 	assert_false(json_object_object_get_ex(summary, "keys", NULL));
 	json_object_put(summary);
-	sample_free(run);
 }
 
 UNIT_TEST(run_as_json)
 {
-	struct run *run = sample_run();
 	struct json_object *object = json__run(run);
 
 	assert_field(object, "schema", "3");
@@ -483,13 +452,11 @@ UNIT_TEST(run_as_json)
 	assert_field(object, "probes/2/total_events", "0");
 	assert_field(object, "labels/case", "\"off\"");
 	json_object_put(object);
-	sample_free(run);
 }
 
 /* Bytes that are no UTF-8 would make the whole file unreadable. */
 UNIT_TEST(json_is_always_valid)
 {
-	struct run *run = sample_run();
 	struct json_object *summary;
 
 	free(run->workload);
@@ -497,36 +464,32 @@ UNIT_TEST(json_is_always_valid)
 	free(run->host);
 	run->host = strdup("not JSON");
 	strcpy(run->labels[0].key, "k\200");
-	write_summaries(run);
+	write_summaries();
 	summary = parse("iolat.summary.json");
 	assert_field(summary, "workload/command", "\"a?b?c\\\"\\\\\"");
 	assert_field(summary, "labels/k?", "\"off\"");
 	assert_field(summary, "host", "null");
 	json_object_put(summary);
-	sample_free(run);
 }
 
 UNIT_TEST(live_json_is_a_line_an_interval)
 {
-	struct run *run = sample_run();
 	struct run_data *deltas = calloc(3, sizeof(*deltas));
 	struct run_interval interval = { .start_ns = 1000000000,
 					 .end_ns = 2500000001,
 					 .delta = deltas };
 	struct writer writer = { .ops = &writer_live_json };
 	struct json_object *object;
-	char *text = NULL, *second;
-	size_t size;
+	const char *second;
 
 	sample_fill(&deltas[0], 0);
-	writer.state = open_memstream(&text, &size);
+	writer.state = unit_print();
 	assert_int_equal(writer.ops->open(&writer, run), 0);
 	assert_int_equal(writer.ops->interval(&writer, run, &interval), 0);
 	assert_int_equal(writer.ops->interval(&writer, run, &interval), 0);
 	assert_int_equal(writer.ops->close(&writer, run), 0);
-	fclose(writer.state);
-	second = strchr(text, '\n') + 1;
-	assert_ptr_equal(strchr(second, '\n'), text + size - 1);
+	second = strchr(unit_printed(), '\n') + 1;
+	assert_string_equal(strchr(second, '\n'), "\n");
 	object = json_tokener_parse(second);
 	assert_field(object, "start_sec", "1");
 	assert_field(object, "end_sec", "2.500000001");
@@ -534,27 +497,30 @@ UNIT_TEST(live_json_is_a_line_an_interval)
 	assert_field(object, "probes/0/metrics/0/total_events", "147001");
 	assert_field(object, "probes/1/module", "\"runqlat\"");
 	json_object_put(object);
-	free(text);
 	run__clear_data(&deltas[0]);
 	free(deltas);
-	sample_free(run);
 }
 
 UNIT_TEST(a_reader_that_left_is_an_error)
 {
-	struct run *run = sample_run();
 	struct writer writer = { .ops = &writer_live };
 
 	writer.state = fopen("/dev/full", "w");
 	assert_int_equal(writer.ops->open(&writer, run), -ENOSPC);
 	fclose(writer.state);
-	sample_free(run);
+}
+
+static struct json_object *describe(const char *root)
+{
+	struct json_object *host = json_tokener_parse(unit_keep(host__describe(root)));
+
+	assert_non_null(host);
+	return host;
 }
 
 UNIT_TEST(host_of_a_fake_machine)
 {
 	struct json_object *host;
-	char *text;
 
 	unit_write(dir, "proc/sys/kernel/osrelease", "6.1.0-test\n");
 	unit_write(dir, "proc/sys/kernel/hostname", "web7\n");
@@ -570,8 +536,7 @@ UNIT_TEST(host_of_a_fake_machine)
 	unit_write(dir, "sys/block/sda/queue/scheduler", "none [mq-deadline] kyber\n");
 	unit_write(dir, "sys/block/loop0/size", "0\n");
 	unit_write(dir, "sys/block/loop0/queue/scheduler", "[none]\n");
-	text = host__describe(dir);
-	host = json_tokener_parse(text);
+	host = describe(dir);
 	assert_field(host, "kernel", "\"6.1.0-test\"");
 	assert_field(host, "hostname", "\"web7\"");
 	assert_field(host, "cpu_model", "\"Fast CPU\"");
@@ -585,28 +550,21 @@ UNIT_TEST(host_of_a_fake_machine)
 	assert_false(json_object_object_get_ex(host, "governor", NULL));
 	assert_false(json_object_object_get_ex(host, "clocksource", NULL));
 	json_object_put(host);
-	free(text);
 }
 
 UNIT_TEST(host_of_nothing_and_of_this)
 {
 	struct json_object *host;
-	char *text;
 
-	text = host__describe(unit_path(dir, "empty"));
-	host = json_tokener_parse(text);
+	host = describe(unit_path(dir, "empty"));
 	assert_false(json_object_object_get_ex(host, "kernel", NULL));
 	assert_false(json_object_object_get_ex(host, "mitigations", NULL));
 	field(host, "latscope");
 	json_object_put(host);
-	free(text);
-	text = host__describe("");
-	host = json_tokener_parse(text);
-	assert_non_null(host);
+	host = describe("");
 	field(host, "kernel");
-	assert_null(strchr(text, '\n'));
+	assert_lacks(unit_output.text, "\n");
 	json_object_put(host);
-	free(text);
 }
 
-UNIT_MAIN(.setup = unit_make_dir, .teardown = unit_remove_dir)
+UNIT_MAIN(.setup = begin, .teardown = end)
