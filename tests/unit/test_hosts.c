@@ -82,10 +82,15 @@ static void judge(void)
 		hosts__compare(&fleet.rules, fleet.in, fleet.hosts, &latency, 1, fleet.judged);
 }
 
+static void judge_groups(size_t off, uint64_t off_ns, size_t on, uint64_t on_ns)
+{
+	add_groups(off, off_ns, on, on_ns);
+	judge();
+}
+
 UNIT_TEST(test_groups_far_apart_have_the_least_p_of_all_assignments)
 {
-	add_groups(4, 2000, 4, 8000);
-	judge();
+	judge_groups(4, 2000, 4, 8000);
 	assert_int_equal(fleet.tests, 2);
 	for (unsigned int i = 0; i < 2; i++) {
 		/* 8 choose 4 is 70; the mirror image is as extreme. */
@@ -102,20 +107,17 @@ UNIT_TEST(test_groups_far_apart_have_the_least_p_of_all_assignments)
 /* 17 choose 3 is 680, 17 choose 8 is more than are tried. */
 UNIT_TEST(test_a_large_group_may_be_on_either_side)
 {
-	add_groups(14, 2000, 3, 8000);
-	judge();
+	judge_groups(14, 2000, 3, 8000);
 	assert_float_equal(fleet.judged[0].p, 1. / 680, 1e-9);
 	end(state);
 	begin(state);
-	add_groups(3, 8000, 14, 2000);
-	judge();
+	judge_groups(3, 8000, 14, 2000);
 	assert_float_equal(fleet.judged[0].p, 1. / 680, 1e-9);
 }
 
 UNIT_TEST(test_the_other_direction_is_better)
 {
-	add_groups(5, 8000, 4, 2000);
-	judge();
+	judge_groups(5, 8000, 4, 2000);
 	/* 9 choose 4; no assignment of unequal groups has a mirror image. */
 	assert_float_equal(fleet.judged[1].p, 1. / 126, 1e-9);
 	assert_int_equal(fleet.judged[1].verdict, JUDGE_BETTER);
@@ -124,8 +126,7 @@ UNIT_TEST(test_the_other_direction_is_better)
 
 UNIT_TEST(test_equal_groups_have_no_difference)
 {
-	add_groups(6, 2000, 6, 2000);
-	judge();
+	judge_groups(6, 2000, 6, 2000);
 	assert_int_equal(fleet.tests, 2);
 	for (unsigned int i = 0; i < 2; i++) {
 		assert_float_equal(fleet.judged[i].ratio, 1, 1e-9);
@@ -150,8 +151,7 @@ UNIT_TEST(test_many_hosts_are_assigned_by_chance_the_same_way_each_time)
 {
 	double p;
 
-	add_groups(12, 2000, 12, 2300);
-	judge();
+	judge_groups(12, 2000, 12, 2300);
 	p = fleet.judged[0].p;
 	assert_true(p >= 1. / HOSTS_ASSIGNMENTS && p < 0.05);
 	judge();
@@ -160,8 +160,7 @@ UNIT_TEST(test_many_hosts_are_assigned_by_chance_the_same_way_each_time)
 
 UNIT_TEST(test_three_against_three_cannot_show_anything)
 {
-	add_groups(3, 2000, 3, 80000);
-	judge();
+	judge_groups(3, 2000, 3, 80000);
 	assert_int_equal(fleet.tests, 0);
 	assert_string_equal(judge__verdict(&fleet.judged[0]), "cannot tell");
 	assert_non_null(strstr(fleet.judged[0].why, "assigned in 20 ways"));
@@ -171,8 +170,7 @@ UNIT_TEST(test_three_against_three_cannot_show_anything)
 
 UNIT_TEST(test_two_hosts_are_too_few)
 {
-	add_groups(20, 2000, 2, 80000);
-	judge();
+	judge_groups(20, 2000, 2, 80000);
 	assert_int_equal(fleet.tests, 0);
 	assert_non_null(strstr(fleet.judged[0].why, "too few hosts: ON has 2"));
 }
@@ -230,8 +228,7 @@ UNIT_TEST(test_the_same_difference_of_other_hosts_is_not_shown)
 
 UNIT_TEST(test_differences_up_to_the_least_effect_are_ignored)
 {
-	add_groups(8, 2000, 8, 2400);
-	judge();
+	judge_groups(8, 2000, 8, 2400);
 	assert_int_equal(fleet.judged[0].verdict, JUDGE_WORSE);
 	fleet.rules.min_effect = 0.1;
 	judge();
@@ -247,8 +244,7 @@ UNIT_TEST(test_the_interval_is_the_ratios_that_are_not_rejected)
 {
 	double low;
 
-	add_groups(8, 2000, 8, 2400);
-	judge();
+	judge_groups(8, 2000, 8, 2400);
 	low = fleet.judged[0].low;
 	assert_true(low > 1);
 	fleet.rules.min_effect = low * 0.99 - 1;

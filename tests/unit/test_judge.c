@@ -40,6 +40,13 @@ static int end(void **state)
 	return 0;
 }
 
+/* As at the beginning of the test. */
+static void again(void)
+{
+	end(NULL);
+	begin(NULL);
+}
+
 static void add(struct lat_hist *hist, uint64_t ns, uint64_t count)
 {
 	hist->slots[hist_slot(ns)] += count;
@@ -94,6 +101,19 @@ static void judge(void)
 	pair.family = judge__verdicts(&pair.rules, family, 1);
 }
 
+/* What add_observations() takes. */
+struct mix {
+	unsigned int nr;
+	uint64_t ns, events, tail;
+};
+
+static void judge_mixes(struct mix off, struct mix on)
+{
+	add_observations(0, off.nr, off.ns, off.events, off.tail);
+	add_observations(1, on.nr, on.ns, on.events, on.tail);
+	judge();
+}
+
 static enum judge_verdict verdict(unsigned int statistic)
 {
 	return pair.statistics[statistic].verdict;
@@ -145,9 +165,7 @@ UNIT_TEST(worse_and_better)
 {
 	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
 
-	add_observations(0, 5, 1000, 100000, 1000);
-	add_observations(1, 5, 2000, 100000, 2000);
-	judge();
+	judge_mixes((struct mix){ 5, 1000, 100000, 1000 }, (struct mix){ 5, 2000, 100000, 2000 });
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_WORSE);
 	assert_int_equal(verdict(JUDGE_QUANTILE + SUMMARY_P50), JUDGE_WORSE);
 	assert_int_equal(verdict(JUDGE_MEAN), JUDGE_WORSE);
@@ -156,20 +174,15 @@ UNIT_TEST(worse_and_better)
 	assert_true(tail->low < tail->ratio && tail->ratio < tail->high);
 	assert_true(tail->low > 1.8 && tail->high < 2.2);
 	assert_true(tail->p <= tail->adjusted && tail->adjusted <= 0.05);
-	end(state);
-	begin(state);
-	add_observations(0, 5, 2000, 100000, 2000);
-	add_observations(1, 5, 1000, 100000, 1000);
-	judge();
+	again();
+	judge_mixes((struct mix){ 5, 2000, 100000, 2000 }, (struct mix){ 5, 1000, 100000, 1000 });
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_BETTER);
 	assert_int_equal(verdict(JUDGE_QUANTILE + SUMMARY_P50), JUDGE_BETTER);
 }
 
 UNIT_TEST(more_events_are_not_more_tail)
 {
-	add_observations(0, 5, 1000, 16165, 136);
-	add_observations(1, 5, 1000, 273286, 186);
-	judge();
+	judge_mixes((struct mix){ 5, 1000, 16165, 136 }, (struct mix){ 5, 1000, 273286, 186 });
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_BETTER);
 	assert_true(pair.statistics[JUDGE_TAIL].high < 0.1);
 }
@@ -200,9 +213,7 @@ UNIT_TEST(nothing_at_all)
 
 UNIT_TEST(too_few_observations)
 {
-	add_observations(0, 2, 1000, 100000, 1000);
-	add_observations(1, 5, 1000, 100000, 1000);
-	judge();
+	judge_mixes((struct mix){ 2, 1000, 100000, 1000 }, (struct mix){ 5, 1000, 100000, 1000 });
 	assert_cannot_tell(JUDGE_TAIL, "too few runs on OFF: 2, 3 are needed");
 	pair.rules.batches = true;
 	judge();
@@ -211,9 +222,7 @@ UNIT_TEST(too_few_observations)
 
 UNIT_TEST(no_tail_on_either_group)
 {
-	add_observations(0, 3, 1000, 100000, 0);
-	add_observations(1, 3, 1000, 100000, 0);
-	judge();
+	judge_mixes((struct mix){ 3, 1000, 100000, 0 }, (struct mix){ 3, 1000, 100000, 0 });
 	assert_cannot_tell(JUDGE_TAIL, "no tail in either group");
 	assert_true(pair.statistics[JUDGE_TAIL].off == 0 && pair.statistics[JUDGE_TAIL].on == 0);
 	assert_true(pair.statistics[JUDGE_MEAN].tested);
@@ -223,15 +232,12 @@ UNIT_TEST(no_tail_on_one_group)
 {
 	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
 
-	add_observations(0, 5, 1000, 100000, 0);
-	add_observations(1, 5, 1000, 100000, 1000);
-	judge();
+	judge_mixes((struct mix){ 5, 1000, 100000, 0 }, (struct mix){ 5, 1000, 100000, 1000 });
 	assert_true(tail->off == 0);
 	assert_int_equal(tail->verdict, JUDGE_WORSE);
 	assert_true(isfinite(tail->ratio) && isfinite(tail->high));
 }
 
-/* Two events a run against none: the runs do not vary at all, but counts do. */
 /* A wait of 8 us is short here: the half event does not make it 99.9 %. */
 UNIT_TEST(all_in_the_tail)
 {
@@ -247,6 +253,7 @@ UNIT_TEST(all_in_the_tail)
 	assert_int_equal(tail->verdict, JUDGE_NO_DIFFERENCE);
 }
 
+/* Two events a run against none: the runs do not vary at all, but counts do. */
 UNIT_TEST(a_few_tail_events)
 {
 	add_observations(0, 12, 1000, 1000, 0);
@@ -259,24 +266,17 @@ UNIT_TEST(a_few_tail_events)
 
 UNIT_TEST(too_few_events_for_a_share)
 {
-	add_observations(0, 10, 1000, 20, 0);
-	add_observations(1, 10, 1000, 100000, 1000);
-	judge();
+	judge_mixes((struct mix){ 10, 1000, 20, 0 }, (struct mix){ 10, 1000, 100000, 1000 });
 	assert_cannot_tell(JUDGE_TAIL, "OFF would have 2 in its tail");
-	end(state);
-	begin(state);
+	again();
 	/* But it has more than enough. */
-	add_observations(0, 5, 1000, 120, 100);
-	add_observations(1, 5, 1000, 1000000, 2000);
-	judge();
+	judge_mixes((struct mix){ 5, 1000, 120, 100 }, (struct mix){ 5, 1000, 1000000, 2000 });
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_BETTER);
 }
 
 UNIT_TEST(too_few_events_for_a_quantile)
 {
-	add_observations(0, 3, 1000, 9999, 100);
-	add_observations(1, 3, 1000, 200000, 2000);
-	judge();
+	judge_mixes((struct mix){ 3, 1000, 9999, 100 }, (struct mix){ 3, 1000, 200000, 2000 });
 	assert_cannot_tell(JUDGE_QUANTILE + SUMMARY_P999, "OFF has 9,999 in a run, 10,000");
 	assert_cannot_tell(JUDGE_QUANTILE + SUMMARY_P9999, "100,000 are needed");
 	assert_true(pair.statistics[JUDGE_QUANTILE + SUMMARY_P99].tested);
@@ -303,11 +303,8 @@ UNIT_TEST(a_mean_of_few_events)
 	assert_true(mean->tested);
 	assert_true(mean->ratio > 2.9);
 	assert_true(mean->low < 1 && mean->p > 0.05);
-	end(NULL);
-	begin(NULL);
-	add_observations(0, 3, 1000, 9, 0);
-	add_observations(1, 3, 1000, 10000, 0);
-	judge();
+	again();
+	judge_mixes((struct mix){ 3, 1000, 9, 0 }, (struct mix){ 3, 1000, 10000, 0 });
 	assert_cannot_tell(JUDGE_MEAN, "OFF has 9 in a run, 10 are needed");
 }
 
@@ -331,10 +328,8 @@ UNIT_TEST(below_the_resolution)
 
 UNIT_TEST(only_what_is_asked_for)
 {
-	add_observations(0, 3, 1000, 100000, 1000);
-	add_observations(1, 3, 2000, 100000, 2000);
 	pair.rules.statistics = 1U << JUDGE_TAIL;
-	judge();
+	judge_mixes((struct mix){ 3, 1000, 100000, 1000 }, (struct mix){ 3, 2000, 100000, 2000 });
 	assert_int_equal(pair.family, 1);
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_WORSE);
 	assert_true(pair.statistics[JUDGE_TAIL].adjusted == pair.statistics[JUDGE_TAIL].p);
@@ -344,10 +339,8 @@ UNIT_TEST(only_what_is_asked_for)
 
 UNIT_TEST(a_minimal_effect)
 {
-	add_observations(0, 5, 1000, 100000, 1000);
-	add_observations(1, 5, 1300, 100000, 1300);
 	pair.rules.min_effect = 0.1;
-	judge();
+	judge_mixes((struct mix){ 5, 1000, 100000, 1000 }, (struct mix){ 5, 1300, 100000, 1300 });
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_WORSE);
 	pair.rules.min_effect = 0.5;
 	judge();
@@ -361,9 +354,7 @@ UNIT_TEST(correction_is_said)
 	static struct judged others[40][JUDGE_STATISTICS];
 	struct judged *family[41] = { pair.statistics };
 
-	add_observations(0, 5, 1000, 100000, 1000);
-	add_observations(1, 5, 1000, 100000, 1050);
-	judge();
+	judge_mixes((struct mix){ 5, 1000, 100000, 1000 }, (struct mix){ 5, 1000, 100000, 1050 });
 	assert_true(tail->p < 0.05);
 	for (unsigned int i = 0; i < 40; i++) {
 		others[i][0] = (struct judged){ .p = 0.5, .ratio = 1, .tested = true };
@@ -408,28 +399,21 @@ UNIT_TEST(a_nearly_empty_batch)
 {
 	pair.rules.batches = true;
 	add_observation(0, 1000, 1, 0);
-	add_observations(0, 4, 1000, 100000, 100);
-	add_observations(1, 5, 1000, 100000, 50000);
-	judge();
+	judge_mixes((struct mix){ 4, 1000, 100000, 100 }, (struct mix){ 5, 1000, 100000, 50000 });
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_WORSE);
 	assert_int_equal(verdict(JUDGE_MEAN), JUDGE_WORSE);
 	assert_true(pair.statistics[JUDGE_TAIL].low > 200);
-	end(state);
-	begin(state);
+	again();
 	pair.rules.batches = true;
 	add_observations(0, 3, 1000, 2, 0);
-	add_observations(0, 2, 1000, 100000, 100);
-	add_observations(1, 5, 1000, 100000, 50000);
-	judge();
+	judge_mixes((struct mix){ 2, 1000, 100000, 100 }, (struct mix){ 5, 1000, 100000, 50000 });
 	assert_cannot_tell(JUDGE_QUANTILE + SUMMARY_P50,
 			   "too few batches of intervals on OFF have enough events: 2 of 5, 3");
 }
 
 UNIT_TEST(fewer_is_neither_worse_nor_better)
 {
-	add_observations(0, 5, 1000, 100000, 1000);
-	add_observations(1, 5, 1000, 10000, 100);
-	judge();
+	judge_mixes((struct mix){ 5, 1000, 100000, 1000 }, (struct mix){ 5, 1000, 10000, 100 });
 	assert_int_equal(verdict(JUDGE_RATE), JUDGE_FEWER);
 	assert_int_equal(verdict(JUDGE_TAIL_RATE), JUDGE_FEWER);
 	assert_string_equal(judge__word(JUDGE_FEWER), "fewer");
@@ -490,8 +474,7 @@ UNIT_TEST(equal_rates_are_seldom_told_apart)
 		unsigned int wrong = 0;
 
 		for (unsigned int j = 0; j < PAIRS; j++) {
-			end(NULL);
-			begin(NULL);
+			again();
 			pair.rules.statistics = 1U << JUDGE_RATE;
 			pair.rules.batches = i % 2;
 			draw_observations(0, 5, means[i / 2], &seed);
@@ -512,9 +495,7 @@ UNIT_TEST(one_run)
 	double low;
 
 	pair.rules.batches = true;
-	add_observations(0, 5, 1000, 100000, 1000);
-	add_observations(1, 5, 1000, 100000, 1500);
-	judge();
+	judge_mixes((struct mix){ 5, 1000, 100000, 1000 }, (struct mix){ 5, 1000, 100000, 1500 });
 	assert_int_equal(tail->verdict, JUDGE_WORSE);
 	low = tail->low;
 	pair.rules.run_spread = JUDGE_RUN_SPREAD;
@@ -526,24 +507,18 @@ UNIT_TEST(one_run)
 		    pair.observations[0][0].hist.tail + pair.observations[0][1].hist.tail +
 			    pair.observations[0][2].hist.tail + pair.observations[0][3].hist.tail +
 			    pair.observations[0][4].hist.tail);
-	end(state);
-	begin(state);
+	again();
 	pair.rules.batches = true;
 	pair.rules.run_spread = JUDGE_RUN_SPREAD;
-	add_observations(0, 5, 1000, 100000, 50);
-	add_observations(1, 5, 1000, 100000, 1000);
-	judge();
+	judge_mixes((struct mix){ 5, 1000, 100000, 50 }, (struct mix){ 5, 1000, 100000, 1000 });
 	assert_int_equal(tail->verdict, JUDGE_NO_DIFFERENCE);
 	pair.rules.run_spread = 0.25;
 	judge();
 	assert_int_equal(tail->verdict, JUDGE_WORSE);
-	end(state);
-	begin(state);
+	again();
 	pair.rules.batches = true;
 	pair.rules.run_spread = JUDGE_RUN_SPREAD;
-	add_observations(0, 5, 1000, 100000, 10);
-	add_observations(1, 5, 1000, 100000, 50000);
-	judge();
+	judge_mixes((struct mix){ 5, 1000, 100000, 10 }, (struct mix){ 5, 1000, 100000, 50000 });
 	assert_int_equal(tail->verdict, JUDGE_WORSE);
 }
 
