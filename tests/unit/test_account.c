@@ -13,26 +13,13 @@ static int read_kind(enum account_kind kind)
 	return account__read(&account, kind, dir, why);
 }
 
-UNIT_TEST(test_faults_are_pgfault_not_pgmajfault)
+/* Reads it again, and returns whether it is of other parts than before. */
+static bool has_other_parts(enum account_kind kind)
 {
-	unit_write(dir, "proc/vmstat", "pgmajfault 7\npgfault 12345\nthp_fault_alloc 1\n");
-	assert_int_equal(read_kind(ACCOUNT_FAULTS), 0);
-	assert_int_equal(account.events, 12345);
-	assert_string_equal(account__source(ACCOUNT_FAULTS), "/proc/vmstat");
-}
+	struct account before = account;
 
-UNIT_TEST(test_vmstat_without_pgfault_says_so)
-{
-	unit_write(dir, "proc/vmstat", "nr_free_pages 7\n");
-	assert_int_equal(read_kind(ACCOUNT_FAULTS), -ENODATA);
-	assert_string_equal(why, "it has no pgfault");
-}
-
-UNIT_TEST(test_switches_are_ctxt)
-{
-	unit_write(dir, "proc/stat", "cpu  1 2 3\nintr 77 0 0\nctxt 54321\nbtime 9\n");
-	assert_int_equal(read_kind(ACCOUNT_SWITCHES), 0);
-	assert_int_equal(account.events, 54321);
+	assert_int_equal(read_kind(kind), 0);
+	return account.parts != before.parts;
 }
 
 #define DOMAIN "domain0 3 0 0 0 0 0 0 0 0 0 0\n"
@@ -56,28 +43,47 @@ UNIT_TEST(test_waits_are_summed_over_cpus)
 	}
 }
 
+/* A file of the kernel, and what is read from it. */
+UNIT_TEST(test_files_of_the_kernel)
+{
+	static const struct {
+		const char *file, *text;
+		enum account_kind kind;
+		int err;
+		uint64_t events;
+		const char *why;
+	} cases[] = {
+		{ "proc/vmstat", "pgmajfault 7\npgfault 12345\nthp_fault_alloc 1\n", ACCOUNT_FAULTS,
+		  0, 12345, NULL },
+		{ "proc/vmstat", "nr_free_pages 7\n", ACCOUNT_FAULTS, -ENODATA, 0,
+		  "it has no pgfault" },
+		{ "proc/stat", "cpu  1 2 3\nintr 77 0 0\nctxt 54321\nbtime 9\n", ACCOUNT_SWITCHES,
+		  0, 54321, NULL },
+		{ "proc/schedstat", "version 18\ncpu0 0 0 0 0 0 0 0 1 1\n", ACCOUNT_WAITS,
+		  -EPROTONOSUPPORT, 0, "version 18 of its format is unknown" },
+		{ "proc/schedstat", "version 15\n", ACCOUNT_WAITS, -ENODATA, 0, NULL },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		unit_write(dir, cases[i].file, cases[i].text);
+		if (read_kind(cases[i].kind) != cases[i].err)
+			fail_msg("%s: %s", cases[i].file, cases[i].text);
+		if (!cases[i].err)
+			assert_int_equal(account.events, cases[i].events);
+		if (cases[i].why)
+			assert_string_equal(why, cases[i].why);
+	}
+	assert_string_equal(account__source(ACCOUNT_FAULTS), "/proc/vmstat");
+}
+
 UNIT_TEST(test_a_cpu_that_goes_is_noticed)
 {
-	struct account before;
-
 	unit_write(dir, "proc/schedstat",
 		   "version 15\ncpu0 0 0 0 0 0 0 0 1 1\ncpu1 0 0 0 0 0 0 0 1 1\n");
 	assert_int_equal(read_kind(ACCOUNT_WAITS), 0);
-	before = account;
-	assert_int_equal(read_kind(ACCOUNT_WAITS), 0);
-	assert_true(account.parts == before.parts);
+	assert_false(has_other_parts(ACCOUNT_WAITS));
 	unit_write(dir, "proc/schedstat", "version 15\ncpu1 0 0 0 0 0 0 0 2 2\n");
-	assert_int_equal(read_kind(ACCOUNT_WAITS), 0);
-	assert_true(account.parts != before.parts);
-}
-
-UNIT_TEST(test_schedstat_of_an_unknown_version_is_refused)
-{
-	unit_write(dir, "proc/schedstat", "version 18\ncpu0 0 0 0 0 0 0 0 1 1\n");
-	assert_int_equal(read_kind(ACCOUNT_WAITS), -EPROTONOSUPPORT);
-	assert_string_equal(why, "version 18 of its format is unknown");
-	unit_write(dir, "proc/schedstat", "version 15\n");
-	assert_int_equal(read_kind(ACCOUNT_WAITS), -ENODATA);
+	assert_true(has_other_parts(ACCOUNT_WAITS));
 }
 
 UNIT_TEST(test_no_schedstat_says_what_the_kernel_lacks)
@@ -122,18 +128,13 @@ UNIT_TEST(test_a_disk_without_account_spoils_the_sum)
 
 UNIT_TEST(test_a_disk_that_was_replaced_is_noticed)
 {
-	struct account before;
-
 	add_disk("sda", "1\n", STAT);
 	assert_int_equal(read_kind(ACCOUNT_REQUESTS), 0);
-	before = account;
-	assert_int_equal(read_kind(ACCOUNT_REQUESTS), 0);
-	assert_true(account.parts == before.parts);
+	assert_false(has_other_parts(ACCOUNT_REQUESTS));
 	assert_int_equal(
 		rename(unit_path(dir, "sys/block/sda"), strdupa(unit_path(dir, "sys/gone"))), 0);
 	add_disk("sda", "1\n", STAT);
-	assert_int_equal(read_kind(ACCOUNT_REQUESTS), 0);
-	assert_true(account.parts != before.parts);
+	assert_true(has_other_parts(ACCOUNT_REQUESTS));
 }
 
 /* It goes between the reading of the directory, and of its files. */

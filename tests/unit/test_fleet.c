@@ -7,9 +7,21 @@
 #include "fleet/answer.h"
 #include "fleet/sql.h"
 
+static struct fleet_question question; /* without anything at the beginning of a test */
+static struct sparse hist;
+static struct fleet_data data;
+
+static int end(void **state)
+{
+	(void)state;
+	sparse__clear(&hist);
+	memset(&hist, 0, sizeof(hist));
+	memset(&question, 0, sizeof(question));
+	return 0;
+}
+
 UNIT_TEST(test_percentiles_are_a_list)
 {
-	struct fleet_question question = { 0 };
 	char name[RUN_NAME];
 
 	assert_int_equal(fleet_question__quantiles(&question, "p50,p99.9"), 0);
@@ -24,15 +36,13 @@ UNIT_TEST(test_wrong_percentiles_are_refused)
 					     ",p50", "p5x", "p1e1", "p0x10", "pnan", "p50,p" };
 
 	for (size_t i = 0; i < COUNT_OF(wrong); i++) {
-		struct fleet_question question = { 0 };
-
+		memset(&question, 0, sizeof(question));
 		assert_int_equal(fleet_question__quantiles(&question, wrong[i]), -EINVAL);
 	}
 }
 
 UNIT_TEST(test_too_much_is_refused)
 {
-	struct fleet_question question = { 0 };
 	char text[FLEET_VALUE + 16] = "x=";
 
 	assert_int_equal(fleet_question__quantiles(&question, "p1,p2,p3,p4,p5,p6,p7,p8"), 0);
@@ -70,8 +80,6 @@ UNIT_TEST(test_a_version_of_the_kernel_has_those_below_it)
 
 UNIT_TEST(test_only_services_need_services)
 {
-	struct fleet_question question = { 0 };
-
 	assert_int_equal(fleet_question__by(&question, "host,kernel"), 0);
 	assert_false(fleet_question__needs_services(&question));
 	assert_int_equal(fleet_question__condition(&question.sides[1], "service=a"), 0);
@@ -113,12 +121,11 @@ UNIT_TEST(test_every_byte_is_escaped_in_sql)
 }
 
 /* Two hosts, each with one sample in a slot, in three groups. */
-static void fill(struct fleet_data *data, const struct fleet_question *question)
+static void fill(void)
 {
 	static const char *const groups[] = { "few", "many", "most" };
-	struct sparse hist = { 0 };
 
-	fleet_data__begin(data, question);
+	fleet_data__begin(&data, &question);
 	for (unsigned int i = 0; i < 6; i++) {
 		const char *values[] = { groups[i % 3] };
 
@@ -126,21 +133,20 @@ static void fill(struct fleet_data *data, const struct fleet_question *question)
 		assert_int_equal(sparse__add_slot(&hist, 100 + i / 3, 1 + i % 3), 0);
 		hist.sum_ns = 1000 * (1 + i % 3);
 		hist.max_ns = 10000 + i;
-		assert_int_equal(
-			fleet_data__add(data, i < 3 ? "a" : "b", "run_queue", values, 0, &hist), 0);
+		assert_int_equal(fleet_data__add(&data, i < 3 ? "a" : "b", "run_queue", values, 0,
+						 &hist),
+				 0);
 	}
-	sparse__clear(&hist);
 }
 
 UNIT_TEST(test_groups_are_merged_slot_by_slot_and_ranked_by_time)
 {
-	struct fleet_question question = { .kind = FLEET_TOP, .confidence = 0.95, .top = 2 };
 	struct fleet_answer answer;
-	struct fleet_data data;
 
+	question = (struct fleet_question){ .kind = FLEET_TOP, .confidence = 0.95, .top = 2 };
 	assert_int_equal(fleet_question__quantiles(&question, "p50"), 0);
 	assert_int_equal(fleet_question__by(&question, "service"), 0);
-	fill(&data, &question);
+	fill();
 	assert_int_equal(fleet_answer__make(&answer, &data), 0);
 	assert_int_equal(answer.nr, 2);
 	assert_int_equal(answer.more, 1);
@@ -158,10 +164,7 @@ UNIT_TEST(test_groups_are_merged_slot_by_slot_and_ranked_by_time)
 
 UNIT_TEST(test_a_second_metric_is_refused)
 {
-	struct fleet_question question = { .kind = FLEET_QUANTILE };
-	struct sparse hist = { 0 };
-	struct fleet_data data;
-
+	question.kind = FLEET_QUANTILE;
 	strcpy(question.probe, "iolat");
 	fleet_data__begin(&data, &question);
 	assert_int_equal(fleet_data__add(&data, "a", "device", NULL, 0, &hist), 0);
@@ -172,10 +175,7 @@ UNIT_TEST(test_a_second_metric_is_refused)
 
 UNIT_TEST(test_counts_that_do_not_fit_are_not_added)
 {
-	struct fleet_question question = { .kind = FLEET_QUANTILE };
-	struct sparse hist = { 0 };
-	struct fleet_data data;
-
+	question.kind = FLEET_QUANTILE;
 	fleet_data__begin(&data, &question);
 	assert_int_equal(sparse__add_slot(&hist, 100, UINT64_MAX), 0);
 	assert_int_equal(fleet_data__add(&data, "a", "wait", NULL, 0, &hist), 0);
@@ -187,7 +187,6 @@ UNIT_TEST(test_counts_that_do_not_fit_are_not_added)
 UNIT_TEST(test_what_cannot_be_true_is_doubted)
 {
 	const uint64_t minute = 60000000000;
-	struct sparse hist = { 0 };
 
 	assert_int_equal(sparse__add_slot(&hist, hist_slot(1000000), 1000000), 0);
 	hist.sum_ns = 1000000ULL * 1000000;
@@ -205,7 +204,6 @@ UNIT_TEST(test_what_cannot_be_true_is_doubted)
 	assert_string_equal(fleet_data__doubt(&hist, 999999), "more events than ns");
 	hist.slots[0].slot = HIST_SLOTS;
 	assert_string_equal(fleet_data__doubt(&hist, minute), "counts");
-	sparse__clear(&hist);
 }
 
-UNIT_MAIN()
+UNIT_MAIN(.teardown = end)
