@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "unit.h"
+#include "sample.h"
 
 #include <errno.h>
 
-#include "core/hist.h"
 #include "core/sparse.h"
 
 /* The definition of the scheme in 128 bits, by division and search: shares nothing with hist.h. */
@@ -95,15 +94,6 @@ UNIT_TEST(slots_are_monotone_and_narrow)
 	}
 }
 
-static void add_sample(struct lat_hist *hist, uint64_t ns)
-{
-	hist->slots[hist_slot(ns)]++;
-	hist->sum_ns += ns;
-	hist->tail += ns >= 8000;
-	if (hist->max_ns < ns)
-		hist->max_ns = ns;
-}
-
 UNIT_TEST(log2_buckets_are_exact)
 {
 	uint64_t buckets[HIST_LOG2_BUCKETS], expected[HIST_LOG2_BUCKETS] = { 0 };
@@ -117,7 +107,7 @@ UNIT_TEST(log2_buckets_are_exact)
 		while (k < 36 && us >= 2ULL << k)
 			k++;
 		expected[k]++;
-		add_sample(&hist, ns);
+		sample_add(&hist, ns, 1);
 	}
 	hist__log2(&hist, buckets);
 	assert_memory_equal(buckets, expected, sizeof(buckets));
@@ -198,7 +188,7 @@ UNIT_TEST(quantiles_are_within_a_slot)
 			for (size_t i = 0; i < sizes[s]; i++) {
 				values[i] = draw(shape);
 				sum += values[i];
-				add_sample(&hist, values[i]);
+				sample_add(&hist, values[i], 1);
 			}
 			qsort(values, sizes[s], sizeof(*values), by_value);
 			check_quantiles(&hist, values, sizes[s]);
@@ -214,7 +204,7 @@ UNIT_TEST(quantiles_do_not_fall)
 	uint64_t last = 0;
 
 	for (int i = 0; i < 777; i++)
-		add_sample(&hist, draw(LOG_UNIFORM));
+		sample_add(&hist, draw(LOG_UNIFORM), 1);
 	for (int i = 1; i <= 10000; i++) {
 		uint64_t now = hist__quantile_ns(&hist, i / 10000.0);
 
@@ -232,9 +222,9 @@ UNIT_TEST(samples_of_a_slot_are_spread_over_it)
 
 	assert_int_equal(width, 32000);
 	for (int i = 0; i < 10; i++)
-		add_sample(&hist, low + (uint64_t)i);
+		sample_add(&hist, low + (uint64_t)i, 1);
 	for (int i = 0; i < 10; i++)
-		add_sample(&hist, 100 * low);
+		sample_add(&hist, 100 * low, 1);
 	for (int i = 1; i <= 10; i++)
 		assert_int_equal(hist__quantile_ns(&hist, i / 20.0),
 				 low + width * (2 * (unsigned int)i - 1) / 20);
@@ -246,8 +236,8 @@ UNIT_TEST(empty_and_overflow_have_answers)
 
 	assert_int_equal(hist__quantile_ns(&hist, 0.5), 0);
 	assert_true(hist__mean_ns(&hist) == 0);
-	add_sample(&hist, HIST_LIMIT_NS + 5);
-	add_sample(&hist, HIST_LIMIT_NS + 500);
+	sample_add(&hist, HIST_LIMIT_NS + 5, 1);
+	sample_add(&hist, HIST_LIMIT_NS + 500, 1);
 	assert_true(hist__quantile_ns(&hist, 0.5) >= HIST_LIMIT_NS);
 	assert_int_equal(hist__quantile_ns(&hist, 1), HIST_LIMIT_NS + 500);
 	/* a maximum below its samples can only come from a damaged file */
@@ -261,7 +251,7 @@ UNIT_TEST(deltas_add_up)
 
 	for (int round = 0; round < 50; round++) {
 		for (int i = 0; i < 200; i++)
-			add_sample(&now, draw(HEAVY_TAIL));
+			sample_add(&now, draw(HEAVY_TAIL), 1);
 		hist__delta(&delta, &now, &before);
 		assert_int_equal(hist__count(&delta), 200);
 		hist__add(&total, &delta);
@@ -274,30 +264,30 @@ UNIT_TEST(max_of_a_delta)
 {
 	struct lat_hist now = { 0 }, before, delta;
 
-	add_sample(&now, 1000000);
+	sample_add(&now, 1000000, 1);
 	before = now;
 	hist__delta(&delta, &now, &before);
 	assert_int_equal(delta.max_ns, 0);
 
-	add_sample(&now, 5000);
+	sample_add(&now, 5000, 1);
 	hist__delta(&delta, &now, &before);
 	assert_int_equal(delta.max_ns, hist_slot_low_ns(hist_slot(5000) + 1) - 1);
 
 	/* same slot as the maximum of all, below it: the edge is capped by that maximum */
 	before = now;
-	add_sample(&now, 999999 + 1);
+	sample_add(&now, 999999 + 1, 1);
 	hist__delta(&delta, &now, &before);
 	assert_int_equal(delta.max_ns, 1000000);
 
 	before = now;
-	add_sample(&now, 1000001);
+	sample_add(&now, 1000001, 1);
 	hist__delta(&delta, &now, &before);
 	assert_int_equal(delta.max_ns, 1000001);
 
 	before = now;
-	add_sample(&now, HIST_LIMIT_NS * 2);
+	sample_add(&now, HIST_LIMIT_NS * 2, 1);
 	before = now;
-	add_sample(&now, HIST_LIMIT_NS);
+	sample_add(&now, HIST_LIMIT_NS, 1);
 	hist__delta(&delta, &now, &before);
 	assert_int_equal(delta.max_ns, HIST_LIMIT_NS * 2);
 }
@@ -308,10 +298,10 @@ UNIT_TEST(delta_may_be_in_place)
 
 	now.counts[LAT_SEEN] = 7;
 	before.counts[LAT_SEEN] = 3;
-	add_sample(&before.hist, 5000);
+	sample_add(&before.hist, 5000, 1);
 	now.hist = before.hist;
-	add_sample(&now.hist, 300);
-	add_sample(&now.hist, 70000);
+	sample_add(&now.hist, 300, 1);
+	sample_add(&now.hist, 70000, 1);
 	hist__delta_cell(&delta, &now, &before);
 	hist__delta_cell(&now, &now, &before);
 	assert_memory_equal(&now, &delta, sizeof(now));

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "unit.h"
+#include "sample.h"
 
 #include <math.h>
 
-#include "core/hist.h"
 #include "stats/judge.h"
 #include "stats/rate.h"
 #include "stats/share.h"
 
-#define TAIL_NS 8000
 #define ALL ((1U << JUDGE_STATISTICS) - 1)
 #define MOST 16
 
@@ -47,15 +45,6 @@ static void again(void)
 	begin(NULL);
 }
 
-static void add(struct lat_hist *hist, uint64_t ns, uint64_t count)
-{
-	hist->slots[hist_slot(ns)] += count;
-	hist->sum_ns += ns * count;
-	hist->tail += ns >= TAIL_NS ? count : 0;
-	if (count && hist->max_ns < ns)
-		hist->max_ns = ns;
-}
-
 static void take(unsigned int group, const struct lat_hist *hist)
 {
 	struct observation *observation = &pair.observations[group][pair.nr[group]++];
@@ -70,9 +59,9 @@ static void add_observation(unsigned int group, uint64_t ns, uint64_t events, ui
 	struct lat_hist hist = { 0 };
 
 	for (unsigned int i = 0; i < 20; i++)
-		add(&hist, ns * (20 + i) / 30, (events - tail) / 20);
-	add(&hist, ns, (events - tail) % 20);
-	add(&hist, 20000, tail);
+		sample_add(&hist, ns * (20 + i) / 30, (events - tail) / 20);
+	sample_add(&hist, ns, (events - tail) % 20);
+	sample_add(&hist, 20000, tail);
 	take(group, &hist);
 }
 
@@ -295,8 +284,8 @@ UNIT_TEST(a_mean_of_few_events)
 
 	for (unsigned int i = 0; i < 6; i++) {
 		memset(&hist, 0, sizeof(hist));
-		add(&hist, 1000 + i, 10000);
-		add(&hist, 20000000, i % 2);
+		sample_add(&hist, 1000 + i, 10000);
+		sample_add(&hist, 20000000, i % 2);
 		take(i % 2, &hist);
 	}
 	judge();
@@ -316,8 +305,8 @@ UNIT_TEST(below_the_resolution)
 	for (unsigned int i = 0; i < 6; i++) {
 		struct lat_hist hist = { 0 };
 
-		add(&hist, 10, i % 2 ? 60000 + i : 90000 + i);
-		add(&hist, 100, 40000);
+		sample_add(&hist, 10, i % 2 ? 60000 + i : 90000 + i);
+		sample_add(&hist, 100, 40000);
 		take(i % 2, &hist);
 	}
 	judge();
@@ -457,7 +446,7 @@ static void draw_observations(unsigned int group, unsigned int windows, double m
 	for (unsigned int i = 0; i < windows; i++) {
 		struct lat_hist hist = { 0 };
 
-		add(&hist, 1000, draw(mean, state));
+		sample_add(&hist, 1000, draw(mean, state));
 		if (hist.sum_ns)
 			take(group, &hist);
 		pair.windows[group] = i + 1;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The parts of serve that need no probe: exposition, exported cgroups, triggers, addresses. */
-#include "unit.h"
+#include "sample.h"
 
 #include <errno.h>
 #include <math.h>
 #include <sys/sysinfo.h>
 
-#include <core/hist.h>
 #include <serve/exposition.h>
 #include <serve/exposition_otlp.h>
 #include <serve/health.h>
@@ -38,14 +37,6 @@ static int end(void **state)
 	return 0;
 }
 
-static void add(struct lat_hist *to, uint64_t ns, uint64_t count)
-{
-	to->slots[hist_slot(ns)] += count;
-	to->sum_ns += ns * count;
-	if (to->max_ns < ns)
-		to->max_ns = ns;
-}
-
 /* The text of an exposition, which is done. */
 static const char *shown(struct exposition *to)
 {
@@ -59,9 +50,9 @@ UNIT_TEST(test_text_counts_are_exact_at_the_edges)
 {
 	struct exposition to = { .format = EXPOSITION_TEXT };
 
-	add(&hist, 1999, 1);
-	add(&hist, 2000, 2); /* the first of the next slot */
-	add(&hist, 4095999, 4);
+	sample_add(&hist, 1999, 1);
+	sample_add(&hist, 2000, 2); /* the first of the next slot */
+	sample_add(&hist, 4095999, 4);
 	exposition__family(&to, EXPOSITION_HISTOGRAM, "a_seconds", "A.");
 	exposition__histogram(&to, NULL, &hist, false);
 	exposition__end(&to);
@@ -111,7 +102,7 @@ UNIT_TEST(test_protobuf_of_one_sample)
 	};
 	struct exposition to = { .format = EXPOSITION_PROTOBUF };
 
-	add(&hist, 1000000, 3);
+	sample_add(&hist, 1000000, 3);
 	exposition__family(&to, EXPOSITION_HISTOGRAM, "h", "H.");
 	exposition__histogram(&to, NULL, &hist, true);
 	exposition__end(&to);
@@ -143,8 +134,8 @@ UNIT_TEST(test_otlp_of_one_histogram)
 {
 	const char *body;
 
-	add(&hist, 10, 2);
-	add(&hist, 1000000, 3);
+	sample_add(&hist, 10, 2);
+	sample_add(&hist, 1000000, 3);
 	body = otlp_body(NULL, "a\"b\\");
 	assert_lacks(body, "nothing");
 	assert_has(body, "\"stringValue\":\"a\\\"b\\\\\"}",
@@ -157,14 +148,14 @@ UNIT_TEST(test_otlp_differences_are_those_to_the_body_before)
 {
 	struct otlp_past *past = otlp_past__new();
 
-	add(&hist, 1000000, 3);
+	sample_add(&hist, 1000000, 3);
 	assert_has(otlp_body(past, "a"), "\"count\":\"3\"", "\"aggregationTemporality\":1");
-	add(&hist, 1000000, 4);
+	sample_add(&hist, 1000000, 4);
 	assert_has(otlp_body(past, "a"), "\"count\":\"4\",\"sum\":0.004000000",
 		   "\"startTimeUnixNano\":\"2000\"");
 	assert_lacks(otlp_body(past, "a"), "a_seconds");
 	memset(&hist, 0, sizeof(hist));
-	add(&hist, 1000000, 2); /* it began again */
+	sample_add(&hist, 1000000, 2); /* it began again */
 	assert_has(otlp_body(past, "a"), "\"count\":\"2\"");
 	assert_has(otlp_body(past, "b"), "\"count\":\"2\"");
 	assert_has(otlp_body(past, "a"), "\"count\":\"2\""); /* was away: it is new */
@@ -295,11 +286,11 @@ UNIT_TEST(test_a_condition_must_hold_without_a_pause)
 	snprintf(run->probes[0].name, RUN_NAME, "runqlat");
 	assert_int_equal(trigger__parse(&trigger, "runqlat.p50>1ms for 2s"), 0);
 	assert_true(trigger__applies(&trigger, run));
-	add(&delta->metrics[0].hist, 2000000, 10);
+	sample_add(&delta->metrics[0].hist, 2000000, 10);
 	assert_false(trigger__test(&trigger, run, delta, 1000000000));
 	run__zero_data(delta); /* no samples: not met */
 	assert_false(trigger__test(&trigger, run, delta, 1000000000));
-	add(&delta->metrics[0].hist, 2000000, 10);
+	sample_add(&delta->metrics[0].hist, 2000000, 10);
 	assert_false(trigger__test(&trigger, run, delta, 1000000000));
 	assert_true(trigger__test(&trigger, run, delta, 1000000000));
 	assert_int_equal(trigger__parse(&trigger, "memlat.p50>1ms"), 0);
