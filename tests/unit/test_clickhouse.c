@@ -56,22 +56,23 @@ UNIT_TEST(test_a_row_has_its_columns_in_order)
 UNIT_TEST(test_services_have_the_same_name_on_every_host)
 {
 	static const char id[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
-	char service[RUN_NAME * 2], path[256];
+	char service[RUN_NAME * 2], docker[256];
+	const struct {
+		const char *name, *path, *service;
+	} cgroups[] = {
+		{ "/system.slice/nginx.service", "/system.slice/nginx.service", "nginx.service" },
+		{ "...ice/nginx.service", "/a.slice/nginx.service/worker", "nginx.service" },
+		{ "/system.slice/docker", docker, "(docker)" },
+		{ "/lxc.payload.web", "/lxc.payload.web", "web" },
+		{ "(other)", NULL, "(other)" },
+		{ "/my\ngroup", "/my\ngroup", "/my?group" },
+	};
 
-	clickhouse_rows__service(service, "/system.slice/nginx.service",
-				 "/system.slice/nginx.service");
-	assert_string_equal(service, "nginx.service");
-	clickhouse_rows__service(service, "...ice/nginx.service", "/a.slice/nginx.service/worker");
-	assert_string_equal(service, "nginx.service");
-	snprintf(path, sizeof(path), "/system.slice/docker-%s.scope", id);
-	clickhouse_rows__service(service, "/system.slice/docker", path);
-	assert_string_equal(service, "(docker)");
-	clickhouse_rows__service(service, "/lxc.payload.web", "/lxc.payload.web");
-	assert_string_equal(service, "web");
-	clickhouse_rows__service(service, "(other)", NULL);
-	assert_string_equal(service, "(other)");
-	clickhouse_rows__service(service, "/my\ngroup", "/my\ngroup");
-	assert_string_equal(service, "/my?group");
+	snprintf(docker, sizeof(docker), "/system.slice/docker-%s.scope", id);
+	for (size_t i = 0; i < COUNT_OF(cgroups); i++) {
+		clickhouse_rows__service(service, cgroups[i].name, cgroups[i].path);
+		assert_string_equal(service, cgroups[i].service);
+	}
 }
 
 static int address(const char *url, struct clickhouse_address *to)

@@ -34,6 +34,8 @@ int bpf_enable_stats(enum bpf_stats_type type)
 }
 
 static struct cost cost;
+static struct run_cost out; /* what a test reads; empty at its beginning */
+static struct run_probe module;
 static const struct bpf_probe probe;
 
 /* Programs that ran before the window opens. */
@@ -43,6 +45,8 @@ static int begin(void **state)
 	usage_err = 0;
 	seen = 1234;
 	opened = 0;
+	memset(&out, 0, sizeof(out));
+	memset(&module, 0, sizeof(module));
 	cost__new(&cost, true);
 	usage = (struct bpf_probe_usage){ .runs = 100, .run_ns = 50000, .recursion_missed = 7 };
 	cost__begin(&cost, &probe);
@@ -59,8 +63,6 @@ static int end(void **state)
 
 UNIT_TEST(runs_before_the_window_cost_nothing)
 {
-	struct run_cost out = { 0 };
-
 	cost__end(&cost, &probe, 200000000, &out);
 	assert_int_equal(out.runs, 60);
 	assert_int_equal(out.run_ns, 42000);
@@ -70,17 +72,12 @@ UNIT_TEST(runs_before_the_window_cost_nothing)
 
 UNIT_TEST(misses_before_the_window_do_not_count)
 {
-	struct run_probe module = { 0 };
-
 	cost__missed(&cost, &probe, &module);
 	assert_int_equal(module.recursion_missed, 5);
 }
 
 UNIT_TEST(without_an_answer_nothing_is_stated)
 {
-	struct run_probe module = { 0 };
-	struct run_cost out = { 0 };
-
 	usage_err = -EPERM;
 	cost__end(&cost, &probe, 200000000, &out);
 	assert_int_equal(out.timed_ns, 0);
@@ -90,8 +87,6 @@ UNIT_TEST(without_an_answer_nothing_is_stated)
 
 UNIT_TEST(timing_ends_once_and_not_before_its_time)
 {
-	struct run_cost out = { 0 };
-
 	cost__poll(&cost, &probe, SUMMARY_TIMED_NS - 1, &out);
 	assert_int_equal(out.timed_ns, 0);
 	cost__poll(&cost, &probe, SUMMARY_TIMED_NS, &out);
@@ -124,7 +119,6 @@ UNIT_TEST(a_quiet_probe_is_timed_until_a_busy_one_had_its_time)
 
 UNIT_TEST(a_probe_that_was_refused_is_not_waited_for)
 {
-	struct run_cost out = { 0 };
 	struct cost refused = { 0 };
 
 	cost__new(&refused, true);
@@ -136,7 +130,6 @@ UNIT_TEST(a_probe_that_was_refused_is_not_waited_for)
 
 UNIT_TEST(a_probe_that_is_not_to_be_timed_asks_for_nothing)
 {
-	struct run_cost out = { 0 };
 	struct cost untimed = { 0 };
 
 	opened = 0;
