@@ -132,7 +132,6 @@ UNIT_TEST(too_few_intervals)
 /* 60 intervals of which all but a few are empty, as of an idle disk, against a busy one. */
 static void fill_idle(struct run_data *delta, unsigned int interval, const void *unused)
 {
-	(void)unused;
 	if (interval == 7 || interval == 50)
 		sample_record(&delta->metrics[0], 1500, 2);
 }

@@ -11,7 +11,6 @@ static int usage_err;
 
 int bpf_probe__usage(const struct bpf_probe *of, struct bpf_probe_usage *to)
 {
-	(void)of;
 	if (!usage_err)
 		*to = usage;
 	return usage_err;
@@ -21,7 +20,6 @@ static uint64_t seen = 1234;
 
 uint64_t bpf_probe__seen(const struct bpf_probe *of)
 {
-	(void)of;
 	return seen;
 }
 
@@ -41,7 +39,6 @@ static const struct bpf_probe probe;
 /* Programs that ran before the window opens. */
 static int begin(void **state)
 {
-	(void)state;
 	usage_err = 0;
 	seen = 1234;
 	opened = 0;
@@ -56,7 +53,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	cost__free(&cost);
 	return 0;
 }

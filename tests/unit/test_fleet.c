@@ -13,7 +13,6 @@ static struct fleet_data data;
 
 static int end(void **state)
 {
-	(void)state;
 	sparse__clear(&hist);
 	memset(&hist, 0, sizeof(hist));
 	memset(&question, 0, sizeof(question));

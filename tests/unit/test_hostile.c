@@ -72,7 +72,6 @@ static int record(void **state)
 	struct run_data *deltas = calloc(RUN_PROBES, sizeof(*deltas));
 	struct run *run = sample_bare();
 
-	(void)state;
 	add_table(run);
 	origin = unit_tmpdir();
 	assert_int_equal(recording__create(&recording, origin, &options), 0);
@@ -106,7 +105,6 @@ static int record(void **state)
 
 static int forget(void **state)
 {
-	(void)state;
 	unit_remove(origin);
 	return 0;
 }

@@ -23,7 +23,6 @@ static struct fleet {
 
 static int begin(void **state)
 {
-	(void)state;
 	memset(&fleet, 0, sizeof(fleet));
 	fleet.rules = (struct hosts_rules){ .confidence = 0.95,
 					    .quantiles = quantiles,
@@ -33,7 +32,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < MOST; i++) {
 		sparse__clear(&fleet.made[0][i]);
 		sparse__clear(&fleet.made[1][i]);

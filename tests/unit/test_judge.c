@@ -22,7 +22,6 @@ static struct pair {
 
 static int begin(void **state)
 {
-	(void)state;
 	memset(&pair, 0, sizeof(pair));
 	pair.rules = (struct judge_rules){ .confidence = 0.95, .statistics = ALL };
 	return 0;
@@ -30,7 +29,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		while (pair.nr[i])
 			observation__clear(&pair.observations[i][--pair.nr[i]]);

@@ -10,13 +10,11 @@
 /* The flight recorder and the snapshots are those of recorder.c and keeper.c. */
 struct recorder_state recorder__state(const struct recorder *recorder)
 {
-	(void)recorder;
 	return (struct recorder_state){ 0 };
 }
 
 uint64_t keeper__snapshots(const struct keeper *keeper)
 {
-	(void)keeper;
 	return 0;
 }
 
@@ -27,7 +25,6 @@ static __u64 *counts;
 
 static int begin(void **state)
 {
-	(void)state;
 	run = calloc(1, sizeof(*run));
 	probe = &run->probes[0];
 	counts = probe->total.metrics[0].counts;
@@ -44,7 +41,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	run__free(run);
 	return 0;
 }

@@ -156,25 +156,18 @@ static unsigned int intervals, closes;
 
 static int accept_all(struct writer *writer, const struct run *run)
 {
-	(void)writer;
-	(void)run;
 	return 0;
 }
 
 static int fail_interval(struct writer *writer, const struct run *run,
 			 const struct run_interval *interval)
 {
-	(void)writer;
-	(void)run;
-	(void)interval;
 	intervals++;
 	return -ENOSPC;
 }
 
 static int count_close(struct writer *writer, const struct run *run)
 {
-	(void)writer;
-	(void)run;
 	closes++;
 	return 0;
 }
@@ -201,15 +194,12 @@ UNIT_TEST(a_writer_that_failed_is_only_closed)
 
 static int fail_close(struct writer *writer, const struct run *run)
 {
-	(void)writer;
-	(void)run;
 	return -ENOSPC;
 }
 
 static int accept_interval(struct writer *writer, const struct run *run,
 			   const struct run_interval *interval)
 {
-	(void)interval;
 	return accept_all(writer, run);
 }
 

@@ -157,7 +157,6 @@ static int syncs;
 
 int fdatasync(int fd)
 {
-	(void)fd;
 	syncs++;
 	return 0;
 }
@@ -169,9 +168,6 @@ int fsync(int fd)
 
 static void nothing(struct run_data *delta, unsigned int interval, const void *arg)
 {
-	(void)delta;
-	(void)interval;
-	(void)arg;
 }
 
 /* A sync would delay the requests that it measures. Other recordings wait for the disk. */

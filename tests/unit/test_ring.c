@@ -378,9 +378,6 @@ UNIT_TEST(verw_is_reported)
 static int fake_window(struct ring *ring, unsigned int event, bool is_empty,
 		       struct ring_sample *samples, unsigned int nr, char unused[RUN_TEXT])
 {
-	(void)ring;
-	(void)event;
-	(void)unused;
 	for (unsigned int i = 0; i < nr; i++) {
 		uint64_t in = is_empty ? 10 : 110, out = is_empty ? 20 : 220;
 
@@ -579,8 +576,6 @@ UNIT_TEST(driver_insists_on_a_baseline)
 
 static bool nothing(const struct ring_count *count, uint64_t crossings)
 {
-	(void)count;
-	(void)crossings;
 	return false;
 }
 
@@ -595,7 +590,6 @@ UNIT_TEST(driver_ends_at_once)
 
 static bool no_more(const struct ring_count *count, uint64_t crossings)
 {
-	(void)crossings;
 	return count->attempted < 500;
 }
 

@@ -42,7 +42,6 @@ static unsigned int counted;
 /* While the first slots are read, an event is counted. */
 static void count_event(int signal)
 {
-	(void)signal;
 	mprotect(shared_cell, PAGE, PROT_READ | PROT_WRITE);
 	shared_cell->counts[LAT_SEEN]++;
 	shared_cell->hist.slots[5]++;

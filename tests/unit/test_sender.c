@@ -66,10 +66,6 @@ static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, cons
 	enum MHD_Result done = MHD_YES;
 	int at;
 
-	(void)arg;
-	(void)path;
-	(void)method;
-	(void)version;
 	pthread_mutex_lock(&server.lock);
 	if (!*state) {
 		assert_true(server.requests < REQUESTS);
@@ -119,7 +115,6 @@ static void server_start(const int *statuses, size_t nr)
 
 static int prepare(void **state)
 {
-	(void)state;
 	config = (struct sender_config){ SENDER_DEFAULTS };
 	choose_address();
 	return 0;
@@ -127,7 +122,6 @@ static int prepare(void **state)
 
 static int clean(void **state)
 {
-	(void)state;
 	sender__free(sender);
 	sender = NULL;
 	if (server.daemon)

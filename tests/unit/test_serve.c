@@ -21,7 +21,6 @@ static char text[RUN_TEXT];
 
 static int begin(void **state)
 {
-	(void)state;
 	run = calloc(1, sizeof(*run));
 	delta = calloc(RUN_PROBES, sizeof(*delta));
 	memset(&hist, 0, sizeof(hist));
@@ -30,7 +29,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	run__clear_data(delta);
 	free(delta);
 	free(run);

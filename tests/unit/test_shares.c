@@ -17,7 +17,6 @@ static int begin(void **state)
 	static const char *const names[] = { "memlat", "runqlat", "iolat" };
 	struct run_data *data[3];
 
-	(void)state;
 	run = sample_bare();
 	run->nr_probes = 0;
 	memset(run->probes, 0, sizeof(run->probes));
@@ -41,7 +40,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	sample_free(run);
 	return 0;
 }

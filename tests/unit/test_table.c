@@ -40,7 +40,6 @@ static const struct writer *failed;
 
 static int begin(void **state)
 {
-	(void)state;
 	run = calloc(1, sizeof(*run));
 	back = calloc(1, sizeof(*back));
 	assert_true(run && back);
@@ -56,7 +55,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	sample_free(run);
 	sample_free(back);
 	return 0;
@@ -286,7 +284,6 @@ UNIT_TEST(json_has_null_for_the_unknown)
 
 static struct json_object *make_string(const void *of, size_t index)
 {
-	(void)index;
 	return json_object_new_string(of);
 }
 

@@ -10,14 +10,12 @@ static struct run *run;
 
 static int begin(void **state)
 {
-	(void)state;
 	run = sample_run();
 	return 0;
 }
 
 static int end(void **state)
 {
-	(void)state;
 	sample_free(run);
 	return 0;
 }

@@ -51,7 +51,6 @@ static bool others(unsigned int interval)
 
 static bool never(unsigned int interval)
 {
-	(void)interval;
 	return false;
 }
 
@@ -71,7 +70,6 @@ static void add(struct run_data *data, bool slow, bool split, unsigned int inter
 	sample_key(data, 2, LAT_BY_PROCESS, 0, "burst (2)", SLOW_NS, nr);
 	sample_record(&data->metrics[0], SLOW_NS, 1);
 	sample_key(data, 3, LAT_BY_PROCESS, 0, "always (3)", SLOW_NS, 1);
-	(void)interval;
 }
 
 static void fill(struct run_data *delta, unsigned int interval, const void *arg)

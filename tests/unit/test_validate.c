@@ -19,7 +19,6 @@ void window__close(struct window *window)
 /* A reference that fails so many times, because of the child or of another process. */
 static int fail_at_first(struct validate *validate, struct window *window)
 {
-	(void)validate;
 	memset(window, 0, sizeof(*window));
 	window->child.shared = &shared;
 	shared.err = of_child;
@@ -33,25 +32,16 @@ const struct probe_checks iolat_checks = { .probe = "iolat" };
 
 int react__run(struct validate *validate, const struct experiment *experiment, char why[RUN_TEXT])
 {
-	(void)validate;
-	(void)experiment;
-	(void)why;
 	return 0;
 }
 
 int overhead__run(struct validate *validate, const struct overhead *overhead, char why[RUN_TEXT])
 {
-	(void)validate;
-	(void)overhead;
-	(void)why;
 	return 0;
 }
 
 void check__skip(const struct validate *validate, const char *name, const char *why)
 {
-	(void)validate;
-	(void)name;
-	(void)why;
 }
 
 void check__error(const struct validate *validate, const char *name, const char *why)
@@ -62,8 +52,6 @@ void check__error(const struct validate *validate, const char *name, const char 
 
 static void progress(void *arg, const char *doing)
 {
-	(void)arg;
-	(void)doing;
 }
 
 static int try_reference(unsigned int times, int err, int child_err)

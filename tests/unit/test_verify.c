@@ -11,8 +11,6 @@ static struct run_probe module;
 static void expect_something(const struct bpf_probe *probe, const struct run_probe *of,
 			     enum account_kind kind, struct run_check *check)
 {
-	(void)probe;
-	(void)of;
 	assert_int_equal(kind, ACCOUNT_REQUESTS);
 	check->events.tolerance = 3;
 	check->time.tolerance = 5;

@@ -20,14 +20,12 @@ static void new_probe(const char *name)
 
 static int begin(void **state)
 {
-	(void)state;
 	new_probe("runqlat");
 	return 0;
 }
 
 static int end(void **state)
 {
-	(void)state;
 	why__free(probe.why);
 	memset(&probe, 0, sizeof(probe));
 	return 0;

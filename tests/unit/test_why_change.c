@@ -34,7 +34,6 @@ static void make(size_t off, size_t on)
 
 static int end(void **state)
 {
-	(void)state;
 	why_changes__clear(&changes);
 	for (size_t i = 0; i < 2; i++)
 		for (size_t j = 0; j < groups[i].nr; j++)

@@ -29,7 +29,6 @@ static int each(void *context, const struct why_pair *pair, bool placed,
 
 static int begin(void **state)
 {
-	(void)state;
 	all = calloc(1, sizeof(*all));
 	assert_non_null(all);
 	all->read.pairs = all->pairs;
@@ -39,7 +38,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	free(all);
 	return 0;
 }
@@ -160,10 +158,6 @@ UNIT_TEST(a_new_pair_is_not_idle)
 static int fails(void *context, const struct why_pair *pair, bool placed,
 		 const struct why_amount *gained)
 {
-	(void)context;
-	(void)pair;
-	(void)placed;
-	(void)gained;
 	return -12;
 }
 

@@ -79,7 +79,7 @@ static inline int unit_run(struct unit_fixture fixture)
 	{                                                                                      \
 		unit_add(__LINE__, (struct CMUnitTest){ #name, name, setup, teardown, NULL }); \
 	}                                                                                      \
-	static void name(__attribute__((unused)) void **state)
+	static void name(void **state)
 
 /* Runs all tests of the file; what is given are members of struct unit_fixture. */
 #define UNIT_MAIN(...)                                                 \
@@ -256,14 +256,12 @@ __attribute__((unused)) static char *dir;
 
 static inline int unit_make_dir(void **state)
 {
-	(void)state;
 	dir = unit_tmpdir();
 	return 0;
 }
 
 static inline int unit_remove_dir(void **state)
 {
-	(void)state;
 	unit_remove(dir);
 	return 0;
 }
