@@ -8,11 +8,14 @@
 
 #define SECOND 1000000000ULL
 
-static const struct {
+/* A text, and what it is parsed into; the number stays 0 if there is an error. */
+struct parsed {
 	const char *text;
 	int err;
-	uint64_t ns;
-} durations[] = {
+	uint64_t number;
+};
+
+static const struct parsed durations[] = {
 	{ "10s", 0, 10 * SECOND },
 	{ "10", 0, 10 * SECOND },
 	{ "500ms", 0, SECOND / 2 },
@@ -59,22 +62,7 @@ static const struct {
 	{ "1,5s", -EINVAL, 0 },
 };
 
-UNIT_TEST(parse_durations)
-{
-	for (size_t i = 0; i < COUNT_OF(durations); i++) {
-		uint64_t ns = 0;
-
-		if (units__parse_duration(durations[i].text, &ns) != durations[i].err)
-			fail_msg("'%s'", durations[i].text);
-		assert_int_equal(ns, durations[i].ns);
-	}
-}
-
-static const struct {
-	const char *text;
-	int err;
-	uint64_t value;
-} counts[] = {
+static const struct parsed counts[] = {
 	{ "1", 0, 1 },
 	{ "0010", 0, 10 },
 	{ "1000", 0, 1000 },
@@ -93,16 +81,29 @@ static const struct {
 	{ "99999999999999999999999x", -EINVAL, 0 },
 };
 
-UNIT_TEST(parse_counts)
+static int parse_count(const char *text, uint64_t *count)
+{
+	return units__parse_count(text, 1, 1000, count);
+}
+
+static void assert_parsed(const struct parsed *cases, size_t nr,
+			  int parse(const char *text, uint64_t *number))
+{
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t number = 0;
+		int err = parse(cases[i].text, &number);
+
+		if (err != cases[i].err || number != cases[i].number)
+			fail_msg("'%s': error %d, %ju", cases[i].text, err, (uintmax_t)number);
+	}
+}
+
+UNIT_TEST(parse_durations_and_counts)
 {
 	uint64_t value;
 
-	for (size_t i = 0; i < COUNT_OF(counts); i++) {
-		value = 0;
-		if (units__parse_count(counts[i].text, 1, 1000, &value) != counts[i].err)
-			fail_msg("'%s'", counts[i].text);
-		assert_int_equal(value, counts[i].value);
-	}
+	assert_parsed(durations, COUNT_OF(durations), units__parse_duration);
+	assert_parsed(counts, COUNT_OF(counts), parse_count);
 	assert_int_equal(units__parse_count("18446744073709551615", 0, UINT64_MAX, &value), 0);
 	assert_true(value == UINT64_MAX);
 }
