@@ -153,6 +153,7 @@ UNIT_TEST(nothing_is_kept_before_it_is_on_the_disk)
 }
 
 static unsigned int intervals, closes;
+static int err_of_close;
 
 static int accept_all(struct writer *writer, const struct run *run)
 {
@@ -169,7 +170,7 @@ static int fail_interval(struct writer *writer, const struct run *run,
 static int count_close(struct writer *writer, const struct run *run)
 {
 	closes++;
-	return 0;
+	return err_of_close;
 }
 
 UNIT_TEST(a_writer_that_failed_is_only_closed)
@@ -192,11 +193,6 @@ UNIT_TEST(a_writer_that_failed_is_only_closed)
 	sample_free(run);
 }
 
-static int fail_close(struct writer *writer, const struct run *run)
-{
-	return -ENOSPC;
-}
-
 static int accept_interval(struct writer *writer, const struct run *run,
 			   const struct run_interval *interval)
 {
@@ -208,9 +204,10 @@ UNIT_TEST(a_recording_is_complete_if_all_is_written)
 {
 	static const struct writer_ops whole = { "whole", accept_all, accept_interval, accept_all };
 	static const struct writer_ops failing = { "failing", accept_all, accept_interval,
-						   fail_close };
+						   count_close };
 	const struct writer *failed;
 
+	err_of_close = -ENOSPC;
 	for (int at = 0; at <= 3; at++) { /* 3: none */
 		struct recording recording = { 0 };
 		struct run *run = sample_run();

@@ -229,47 +229,43 @@ UNIT_TEST(result_becomes_a_module)
 
 /* Descriptions of machines, and the names that they must get. */
 static const struct {
-	struct ring_facts facts;
+	unsigned int cpuid_cycles, empty_cycles;
+	const char *signature; /* NULL: CPUID reports no hypervisor */
+	bool guest;
 	const char *vendor; /* of the DMI; NULL: none */
 	enum ring_place place;
 	const char *evidence;
 } places[] = {
-	{ { .cpuid_cycles = 150 }, "Dell Inc.", RING_BARE_METAL, "no sign of a hypervisor" },
-	{ { .cpuid_cycles = 150 }, NULL, RING_BARE_METAL, "no sign of a hypervisor" },
-	{ { .cpuid_cycles = 0 }, NULL, RING_VIRTUAL, "unknown" },
-	{ { .cpuid_cycles = 1500 }, "Dell Inc.", RING_VIRTUAL, "something intercepts it" },
-	{ { .cpuid_cycles = 150 }, "QEMU", RING_VIRTUAL, "calls itself 'QEMU'" },
-	{ { .hypervisor = true, .signature = "KVMKVMKVM", .cpuid_cycles = 1500 },
-	  "Amazon EC2",
-	  RING_VIRTUAL,
-	  "'KVMKVMKVM'" },
-	{ { .hypervisor = true, .signature = "", .cpuid_cycles = 150 }, NULL, RING_VIRTUAL, "''" },
-	{ { .hypervisor = true, .signature = "KVMKVMKVM", .cpuid_cycles = 30000 },
-	  NULL,
-	  RING_NESTED,
-	  "30000 cycles" },
-	{ { .hypervisor = true, .signature = "KVMKVMKVM", .cpuid_cycles = 1500, .guest = true },
-	  NULL,
-	  RING_NESTED,
-	  "latscope's own guest" },
-	{ { .cpuid_cycles = 150, .guest = true }, NULL, RING_BARE_METAL, "no sign" },
-	{ { .hypervisor = true, .signature = "TCGTCGTCGTCG", .cpuid_cycles = 900, .guest = true },
-	  "QEMU",
-	  RING_EMULATED,
-	  "TCG" },
-	{ { .cpuid_cycles = 2, .empty_cycles = 1 }, NULL, RING_EMULATED, "counts instructions" },
-	{ { .cpuid_cycles = 150, .empty_cycles = 44 }, "Bochs", RING_EMULATED, "Bochs" },
+	{ 150, 0, NULL, false, "Dell Inc.", RING_BARE_METAL, "no sign of a hypervisor" },
+	{ 150, 0, NULL, false, NULL, RING_BARE_METAL, "no sign of a hypervisor" },
+	{ 0, 0, NULL, false, NULL, RING_VIRTUAL, "unknown" },
+	{ 1500, 0, NULL, false, "Dell Inc.", RING_VIRTUAL, "something intercepts it" },
+	{ 150, 0, NULL, false, "QEMU", RING_VIRTUAL, "calls itself 'QEMU'" },
+	{ 1500, 0, "KVMKVMKVM", false, "Amazon EC2", RING_VIRTUAL, "'KVMKVMKVM'" },
+	{ 150, 0, "", false, NULL, RING_VIRTUAL, "''" },
+	{ 30000, 0, "KVMKVMKVM", false, NULL, RING_NESTED, "30000 cycles" },
+	{ 1500, 0, "KVMKVMKVM", true, NULL, RING_NESTED, "latscope's own guest" },
+	{ 150, 0, NULL, true, NULL, RING_BARE_METAL, "no sign" },
+	{ 900, 0, "TCGTCGTCGTCG", true, "QEMU", RING_EMULATED, "TCG" },
+	{ 2, 1, NULL, false, NULL, RING_EMULATED, "counts instructions" },
+	{ 150, 44, NULL, false, "Bochs", RING_EMULATED, "Bochs" },
 };
 
 UNIT_TEST(place_is_recognised)
 {
 	for (size_t i = 0; i < COUNT_OF(places); i++) {
+		struct ring_facts facts = { .hypervisor = places[i].signature,
+					    .cpuid_cycles = places[i].cpuid_cycles,
+					    .empty_cycles = places[i].empty_cycles,
+					    .guest = places[i].guest };
 		char *root = unit_tmpdir();
 		struct ring_where where;
 
+		if (places[i].signature)
+			strcpy(facts.signature, places[i].signature);
 		if (places[i].vendor)
 			unit_write(root, "sys/class/dmi/id/sys_vendor", places[i].vendor);
-		ring_where__judge(&where, &places[i].facts, NULL, root);
+		ring_where__judge(&where, &facts, NULL, root);
 		if (where.place != places[i].place || !strstr(where.evidence, places[i].evidence))
 			fail_msg("%zu: %s: %s", i, ring_place__name(where.place), where.evidence);
 		assert_string_equal(where.cpu_model, "not known");

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "recording.h"
+#include "bursts.h"
 #include "sheet.h"
 
 #include <errno.h>
 #include <json-c/json.h>
 #include <math.h>
 
-#include "print/report.h"
-
-#define INTERVALS 60
 #define FAST_NS 10000
 #define SLOW_NS 1000000
 
@@ -21,8 +18,6 @@ struct score {
 	bool split;
 };
 
-static struct run read_run;
-static struct timeline timeline;
 static const struct timeline_rules rules = { .confidence = 0.95, .lines = REPORT_LINES };
 
 static int begin(void **state)
@@ -38,12 +33,7 @@ static int end(void **state)
 	return unit_remove_dir(state);
 }
 
-/* By chance, but with a correlation of nearly 0. */
-static bool bursts(unsigned int interval)
-{
-	return "..............##..##..##......##........##..##....##........"[interval] == '#';
-}
-
+/* By chance, but with a correlation of nearly 0 to bursts(). */
 static bool others(unsigned int interval)
 {
 	return "....####..####....##..........##................##.........."[interval] == '#';
@@ -88,7 +78,6 @@ static void record_and_read(const struct score *score, unsigned int intervals,
 			    const struct timeline_rules *with)
 {
 	struct run *run = recording_begin("memlat", "fentry", "handle_mm_fault");
-	struct rundb *db;
 
 	sample_metric(sample_probe(run, "runqlat", "stamps", "for tests"), "run_queue", "made up");
 	sample_metric(sample_probe(run, "iolat", "stamps", "for tests"), "device", "made up");
@@ -315,8 +304,6 @@ UNIT_TEST(more_than_half_are_no_worst_quarter)
 /* As if others had been asked for. */
 static size_t longer_than(uint64_t asked_ns)
 {
-	struct rundb *db;
-
 	timeline__clear(&timeline);
 	run__clear(&read_run);
 	assert_int_equal(rundb__open(&db, unit_path(dir, "run"), &read_run), 0);
