@@ -124,7 +124,7 @@ UNIT_TEST(too_few_intervals)
 	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.family, 0);
 	assert_int_equal(comparison.untested, JUDGE_STATISTICS);
-	assert_non_null(strstr(statistic(JUDGE_TAIL)->why, "too few intervals on OFF"));
+	assert_has(statistic(JUDGE_TAIL)->why, "too few intervals on OFF");
 	assert_order(text(), "cannot tell: too few intervals",
 		     "0 no difference shown; 9 cannot tell");
 }
@@ -148,8 +148,8 @@ UNIT_TEST(idle_against_busy)
 	assert_false(statistic(JUDGE_MEAN)->tested);
 	assert_lacks(text(), "too few intervals");
 	assert_order(text(), "rate      0.07/s", "2 more (memlat rate");
-	assert_non_null(strstr(statistic(JUDGE_MEAN)->why,
-			       "batches of intervals on OFF have events: 2 of 5, 3 are needed"));
+	assert_has(statistic(JUDGE_MEAN)->why,
+		   "batches of intervals on OFF have events: 2 of 5, 3 are needed");
 }
 
 static void write_group(const char *group, unsigned int runs, uint64_t events, uint64_t tail)
@@ -192,12 +192,12 @@ UNIT_TEST(no_recordings)
 	write_mix("off", 1000, 10, 2);
 	assert_int_equal(compare(), -ENOENT);
 	assert_string_equal(comparison.groups[0].failed, "");
-	assert_non_null(strstr(comparison.groups[1].failed, "/on"));
+	assert_has(comparison.groups[1].failed, "/on");
 	unit_write(dir, "on/notes.txt", "");
 	assert_int_equal(compare(), -ENOENT);
 	unit_write(dir, "on/x/run.db", "this is no database, but it is long enough to see");
 	assert_int_equal(compare(), -EMEDIUMTYPE);
-	assert_non_null(strstr(comparison.groups[1].failed, "/on/x"));
+	assert_has(comparison.groups[1].failed, "/on/x");
 }
 
 /* 1,000 of 100,000 at 20 us, against 4,000 of 50,000. */
@@ -360,7 +360,7 @@ UNIT_TEST(accounting_and_stamps)
 	/* With one run per group, this cannot be distinguished from a difference. */
 	assert_int_equal(comparison.family, 1);
 	assert_true(statistic(JUDGE_RATE)->tested);
-	assert_non_null(strstr(statistic(JUDGE_TAIL)->why, "the kernel's stamps"));
+	assert_has(statistic(JUDGE_TAIL)->why, "the kernel's stamps");
 }
 
 UNIT_TEST(test_a_recording_that_the_kernel_contradicts_is_warned_of)

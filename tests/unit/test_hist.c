@@ -260,36 +260,31 @@ UNIT_TEST(deltas_add_up)
 	assert_memory_equal(&total, &now, sizeof(now));
 }
 
+/* A sample after others, and the maximum of what was gained. */
 UNIT_TEST(max_of_a_delta)
 {
+	const struct {
+		uint64_t ns, max_ns;
+	} samples[] = {
+		{ 5000, hist_slot_low_ns(hist_slot(5000) + 1) - 1 },
+		/* same slot as the maximum of all: the edge is capped by that maximum */
+		{ 1000000, 1000000 },
+		{ 1000001, 1000001 },
+		{ HIST_LIMIT_NS * 2, HIST_LIMIT_NS * 2 },
+		{ HIST_LIMIT_NS, HIST_LIMIT_NS * 2 },
+	};
 	struct lat_hist now = { 0 }, before, delta;
 
 	sample_add(&now, 1000000, 1);
 	before = now;
 	hist__delta(&delta, &now, &before);
 	assert_int_equal(delta.max_ns, 0);
-
-	sample_add(&now, 5000, 1);
-	hist__delta(&delta, &now, &before);
-	assert_int_equal(delta.max_ns, hist_slot_low_ns(hist_slot(5000) + 1) - 1);
-
-	/* same slot as the maximum of all, below it: the edge is capped by that maximum */
-	before = now;
-	sample_add(&now, 999999 + 1, 1);
-	hist__delta(&delta, &now, &before);
-	assert_int_equal(delta.max_ns, 1000000);
-
-	before = now;
-	sample_add(&now, 1000001, 1);
-	hist__delta(&delta, &now, &before);
-	assert_int_equal(delta.max_ns, 1000001);
-
-	before = now;
-	sample_add(&now, HIST_LIMIT_NS * 2, 1);
-	before = now;
-	sample_add(&now, HIST_LIMIT_NS, 1);
-	hist__delta(&delta, &now, &before);
-	assert_int_equal(delta.max_ns, HIST_LIMIT_NS * 2);
+	for (size_t i = 0; i < COUNT_OF(samples); i++) {
+		before = now;
+		sample_add(&now, samples[i].ns, 1);
+		hist__delta(&delta, &now, &before);
+		assert_int_equal(delta.max_ns, samples[i].max_ns);
+	}
 }
 
 UNIT_TEST(delta_may_be_in_place)

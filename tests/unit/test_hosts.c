@@ -161,7 +161,7 @@ UNIT_TEST(test_three_against_three_cannot_show_anything)
 	judge_groups(3, 2000, 3, 80000);
 	assert_int_equal(fleet.tests, 0);
 	assert_string_equal(judge__verdict(&fleet.judged[0]), "cannot tell");
-	assert_non_null(strstr(fleet.judged[0].why, "assigned in 20 ways"));
+	assert_has(fleet.judged[0].why, "assigned in 20 ways");
 	assert_true(isnan(fleet.judged[0].p) && isnan(fleet.judged[0].low));
 	assert_true(fleet.judged[0].ratio > 30);
 }
@@ -170,7 +170,7 @@ UNIT_TEST(test_two_hosts_are_too_few)
 {
 	judge_groups(20, 2000, 2, 80000);
 	assert_int_equal(fleet.tests, 0);
-	assert_non_null(strstr(fleet.judged[0].why, "too few hosts: ON has 2"));
+	assert_has(fleet.judged[0].why, "too few hosts: ON has 2");
 }
 
 UNIT_TEST(test_too_few_events_beyond_a_quantile)
@@ -180,7 +180,7 @@ UNIT_TEST(test_too_few_events_beyond_a_quantile)
 	judge();
 	assert_int_equal(fleet.tests, 1);
 	assert_true(fleet.judged[0].tested);
-	assert_non_null(strstr(fleet.judged[1].why, "too few events: OFF has 500, 1,000"));
+	assert_has(fleet.judged[1].why, "too few events: OFF has 500, 1,000");
 }
 
 UNIT_TEST(test_a_group_without_events_has_no_quantile)

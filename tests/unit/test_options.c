@@ -178,7 +178,7 @@ UNIT_TEST(labels_have_limits)
 	assert_int_equal(parse(&options, line), -EINVAL);
 	snprintf(line, sizeof(line), "--label=k=%s", text);
 	assert_int_equal(parse(&options, line), -EINVAL);
-	assert_non_null(strstr(options.error, "too long"));
+	assert_has(options.error, "too long");
 }
 
 UNIT_TEST(workloads)

@@ -108,7 +108,7 @@ ON_FILES(nothing_at_all_is_no_error)
 	assert_int_equal(pressure__read(pressure, table, 1), 0);
 	for (unsigned int i = 0; i < PRESSURE_COLUMNS; i++)
 		assert_int_equal(value((enum pressure_column)i), -1);
-	assert_non_null(strstr(why, "reclaim: /proc/vmstat: No such file"));
+	assert_has(why, "reclaim: /proc/vmstat: No such file");
 }
 
 ON_FILES(a_counter_that_falls_is_unknown)
@@ -128,7 +128,7 @@ ON_FILES(throttling_is_that_of_cgroups_with_a_limit)
 	write_limited("a/b", "20000 100000", "70");
 	write_limited("free", "max 100000", "5");
 	open_here();
-	assert_null(strstr(why, "throttling"));
+	assert_lacks(why, "throttling");
 	write_limited("a", "50000 100000", "1400");
 	write_limited("free", "max 100000", "900");
 	assert_int_equal(pressure__read(pressure, table, 1), 0);
@@ -147,7 +147,7 @@ ON_FILES(without_a_limit_throttling_is_unknown)
 	open_here();
 	assert_int_equal(pressure__read(pressure, table, 1), 0);
 	assert_int_equal(value(PRESSURE_THROTTLED), -1);
-	assert_non_null(strstr(why, "throttling: no cgroup has a CPU limit"));
+	assert_has(why, "throttling: no cgroup has a CPU limit");
 }
 
 /* ---- in a recording ---- */

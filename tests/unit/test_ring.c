@@ -212,7 +212,7 @@ UNIT_TEST(result_becomes_a_module)
 
 	assert_string_equal(module->name, "ringlat");
 	assert_string_equal(module->method, "kvm");
-	assert_non_null(strstr(module->mechanism, "nested"));
+	assert_has(module->mechanism, "nested");
 	assert_int_equal(module->nr_metrics, 3);
 	assert_string_equal(module->metrics[0].name, "fault_u2k");
 	assert_string_equal(module->metrics[1].name, "fault_k2u");
@@ -463,7 +463,7 @@ UNIT_TEST(nothing_is_subtracted_like_xperf)
 	ring_result__to_probe(result, 0, probe);
 	assert_int_equal(probe->total.metrics[0].hist.sum_ns, 1000 * 110);
 	assert_int_equal(probe->total.metrics[1].hist.sum_ns, 1000 * 220);
-	assert_non_null(strstr(probe->mechanism, "nothing subtracted"));
+	assert_has(probe->mechanism, "nothing subtracted");
 	free(probe);
 }
 

@@ -44,7 +44,7 @@ static bool never(unsigned int interval)
 	return false;
 }
 
-static void add(struct run_data *data, bool slow, bool split, unsigned int interval)
+static void add(struct run_data *data, bool slow, bool split)
 {
 	unsigned int nr = slow ? 40 : 0;
 
@@ -53,10 +53,7 @@ static void add(struct run_data *data, bool slow, bool split, unsigned int inter
 	if (!split)
 		return;
 	sample_key(data, 1, LAT_BY_PROCESS, 0, "steady (1)", FAST_NS, 1000 - nr);
-	/*
-	 * One probe has the bursts; the other slow events, few and always the same number, are
-	 * another's.
-	 */
+	/* One has the bursts; other slow events, few and always as many, are another's. */
 	sample_key(data, 2, LAT_BY_PROCESS, 0, "burst (2)", SLOW_NS, nr);
 	sample_record(&data->metrics[0], SLOW_NS, 1);
 	sample_key(data, 3, LAT_BY_PROCESS, 0, "always (3)", SLOW_NS, 1);
@@ -70,7 +67,7 @@ static void fill(struct run_data *delta, unsigned int interval, const void *arg)
 		bool slow = score->slow[i](interval);
 
 		if (i != IOLAT || slow || !score->quiet)
-			add(&delta[i], slow, score->split, interval);
+			add(&delta[i], slow, score->split);
 	}
 }
 
