@@ -7,7 +7,10 @@
 
 #include "core/sanitize.h"
 
-/* What unit_print() got: no line is wider than a terminal or ends in a space. Colours are no columns. */
+/*
+ * What was printed to unit_print(). No line is wider than a terminal or ends in a space.
+ * Colours are no columns.
+ */
 static inline char *sheet(void)
 {
 	char *text = unit_printed(), *copy = strdup(text);

@@ -521,7 +521,8 @@ UNIT_TEST(changes_that_are_refused)
 		{ "CREATE TRIGGER t AFTER INSERT ON slots BEGIN DELETE FROM slots; END",
 		  "this recording is damaged" },
 		{ "CREATE VIRTUAL TABLE v USING fts4(a)", "this recording is damaged" },
-		{ "ALTER TABLE label RENAME TO was; CREATE TABLE label(id, name, value AS (hex(id)))",
+		{ "ALTER TABLE label RENAME TO was;"
+		  " CREATE TABLE label(id, name, value AS (hex(id)))",
 		  "this recording is damaged" },
 		{ "DROP VIEW totals; CREATE VIEW totals AS SELECT 1; CREATE VIEW more AS SELECT 1",
 		  "this recording is damaged" },

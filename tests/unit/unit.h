@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What unit tests share: cmocka with its headers, the list of tests, random numbers, a tree of fake files.
+ * What unit tests share: cmocka with its headers, the list of tests, printed texts, random numbers,
+ * a tree of fake files.
  */
 #ifndef LATSCOPE_TESTS_UNIT_H
 #define LATSCOPE_TESTS_UNIT_H
@@ -25,7 +26,7 @@
 
 /* ---- the tests of a file ---- */
 
-/* Functions that cmocka calls before and after each test, or before the first and after the last. */
+/* What cmocka calls before and after each test, or before the first and after the last. */
 struct unit_fixture {
 	CMFixtureFunction setup, teardown, group_setup, group_teardown;
 };
