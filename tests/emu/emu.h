@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "../unit/test.h"
+#include "../unit/unit.h"
 
 #define EMU_SECOND 1000000000.0
 

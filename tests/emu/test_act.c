@@ -646,5 +646,5 @@ int main(void)
 		return 0;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	return unit_run((unit_function *const[]){ begin_group, end_group });
+	return unit_run((struct unit_fixtures){ .all = { begin_group, end_group } });
 }

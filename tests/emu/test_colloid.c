@@ -269,4 +269,4 @@ TEST(moving_pages_without_a_limit_swings)
 	}
 }
 
-UNIT_MAIN(emu__begin, emu__end)
+UNIT_MAIN(.all = { emu__begin, emu__end })

@@ -26,7 +26,7 @@ static void machine(unsigned int generation, unsigned int sockets)
 
 static void assert_says(const char *text, const char *says)
 {
-	unit_assert_says(text, says);
+	assert_has(text, says);
 	assert_null(strchr(text, '\n'));
 }
 
@@ -114,7 +114,7 @@ TEST(a_reset_by_another_latscope_is_noticed)
 {
 	static const double after[] = { 1e4, 1e7, 1e9 };
 
-	for (unsigned int i = 0; i < sizeof(after) / sizeof(after[0]); i++) {
+	for (unsigned int i = 0; i < COUNT_OF(after); i++) {
 		machine(ICX, 2);
 		rig__start(&rig, &setup);
 		assert_int_equal(rig__read(&rig, after[i]), 0);
@@ -217,7 +217,7 @@ static const struct {
 	{ ICX, 0xe00, 0xe, 0, "local-pmm,local-ddr,remote-ddr" },
 };
 
-#define LAKES (sizeof(lakes) / sizeof(lakes[0]))
+#define LAKES COUNT_OF(lakes)
 
 static void leave_lake_running(unsigned int lake)
 {
@@ -299,4 +299,4 @@ TEST(a_reset_is_as_after_power_on)
 	assert_power_on(0xe00, 0xe, 0);
 }
 
-UNIT_MAIN(emu__begin, emu__end)
+UNIT_MAIN(.all = { emu__begin, emu__end })

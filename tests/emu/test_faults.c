@@ -48,7 +48,7 @@ static void assert_trouble(const char *says)
 	trouble = tier__trouble(rig.tier);
 	assert_non_null(trouble);
 	assert_null(strchr(trouble, '\n'));
-	unit_assert_says(trouble, says);
+	assert_has(trouble, says);
 	for (unsigned int i = 0; i < 2; i++) {
 		assert_true(rig__latency(&rig, i, RIG_NEAR)->latency_known);
 		rig__assert_near("near", rig__latency(&rig, i, RIG_NEAR)->latency_ns, 90, 0.01);
@@ -187,7 +187,7 @@ TEST(every_box_that_was_stolen_is_counted, begin)
 	for (unsigned int i = 0; i < 6; i++)
 		emu__tell("poke socket=1 reg=%#x value=0x400000", 0xe01 + 0xe * i);
 	assert_int_equal(rig__read(&rig, 1e7), 0);
-	unit_assert_says(tier__trouble(rig.tier), "CHA 0 (CPU 2) and 5 more: reprogrammed");
+	assert_has(tier__trouble(rig.tier), "CHA 0 (CPU 2) and 5 more: reprogrammed");
 	for (unsigned int i = 0; i < 2; i++) {
 		assert_int_equal(rig__latency(&rig, 0, i)->boxes_lost, 0);
 		assert_int_equal(rig__latency(&rig, 1, i)->boxes_lost, 6);
@@ -203,7 +203,7 @@ TEST(every_box_that_was_stolen_is_counted, begin)
 TEST(a_late_read_is_no_value, begin, finish)
 {
 	assert_int_equal(rig__read(&rig, 7200 * EMU_SECOND), 0);
-	unit_assert_says(tier__trouble(rig.tier), "and 11 more: not read for 120 min");
+	assert_has(tier__trouble(rig.tier), "and 11 more: not read for 120 min");
 	for (unsigned int i = 0; i < 4; i++) {
 		assert_false(rig.samples[i].latency.latency_known);
 		assert_false(rig.samples[i].latency.rate_known);
@@ -254,7 +254,7 @@ TEST(a_box_that_was_reset_or_frozen_is_noticed)
 {
 	static const unsigned int values[] = { 0x1, 0x2, 0x3, 0x100 };
 
-	for (unsigned int i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+	for (unsigned int i = 0; i < COUNT_OF(values); i++) {
 		begin();
 		for (unsigned int j = 0; j < 3; j++)
 			assert_int_equal(rig__read(&rig, 1e7), 0);
@@ -317,7 +317,7 @@ TEST(boxes_without_a_clock_are_watched_too)
 			emu__tell("poke socket=1 reg=%#x value=0x400001", boxes[i] + 1 + j);
 			assert_box_is_lost();
 		}
-		for (unsigned int j = 0; j < sizeof(values) / sizeof(values[0]); j++) {
+		for (unsigned int j = 0; j < COUNT_OF(values); j++) {
 			begin_three();
 			emu__tell("poke socket=1 reg=%#x value=%#x", boxes[i], values[j]);
 			assert_box_is_lost();
@@ -405,7 +405,7 @@ TEST(the_end_puts_back_what_it_can)
 		{ "read", CONTROL + 4, false }, /* its filter */
 	};
 
-	for (unsigned int i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+	for (unsigned int i = 0; i < COUNT_OF(faults); i++) {
 		int err;
 
 		begin();
@@ -500,4 +500,4 @@ TEST(the_restore_process_restores_what_its_parent_cannot)
 	}
 }
 
-UNIT_MAIN(emu__begin, emu__end)
+UNIT_MAIN(.all = { emu__begin, emu__end })

@@ -8,8 +8,6 @@
 #include <errno.h>
 #include <math.h>
 
-#define ARRAY_SIZE(x) (sizeof(x) / sizeof((x)[0]))
-
 #define LAST 3 /* no box */
 
 struct generation {
@@ -97,7 +95,7 @@ static void assert_latency(const struct generation *gen, unsigned int i, bool re
 
 TEST(every_generation_measures_the_set_latency)
 {
-	for (unsigned int i = 0; i < ARRAY_SIZE(generations); i++) {
+	for (unsigned int i = 0; i < COUNT_OF(generations); i++) {
 		new_machine(&generations[i]);
 		for (unsigned int j = 0; j < LAST; j++) {
 			assert_latency(&generations[i], j, false, 90);
@@ -142,7 +140,7 @@ TEST(missing_registers_fault)
 	};
 	uint64_t value;
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
+	for (unsigned int i = 0; i < COUNT_OF(bad); i++) {
 		emu__tell("machine gen=%s boxes=1", bad[i].gen);
 		assert_int_equal(emu__write(0, bad[i].reg, bad[i].value), -EIO);
 	}
@@ -203,4 +201,4 @@ TEST(changed_registers_are_reported)
 	assert_int_equal(emu__number("/accesses"), 1);
 }
 
-UNIT_MAIN(emu__begin, emu__end)
+UNIT_MAIN(.all = { emu__begin, emu__end })

@@ -10,8 +10,6 @@
 #include <math.h>
 #include <sys/resource.h>
 
-#define ARRAY_SIZE(x) (sizeof(x) / sizeof((x)[0]))
-
 static const uint16_t icx_boxes[] = {
 	0xe00, 0xe0e, 0xe1c, 0xe2a, 0xe38, 0xe46, 0xe54, 0xe62, 0xe70, 0xe7e,
 	0xe8c, 0xe9a, 0xea8, 0xeb6, 0xec4, 0xed2, 0xee0, 0xeee, 0xf0a, 0xf18,
@@ -296,4 +294,4 @@ static void begin(void)
 	emu__begin();
 }
 
-UNIT_MAIN(begin, emu__end)
+UNIT_MAIN(.all = { begin, emu__end })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Groups of resctrl, on an emulated tree with the kernel's protocol and known values. */
-#include "../unit/test.h"
+#include "../unit/unit.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -173,7 +173,7 @@ static void refused(const char *root_of, const char *wanted)
 {
 	why[0] = '\0';
 	assert_int_equal(resctrl__open(&resctrl, root_of, 0, keep, NULL, why), -EOPNOTSUPP);
-	unit_assert_says(why, wanted);
+	assert_has(why, wanted);
 	assert_int_equal(count_ours(), 0);
 }
 
@@ -300,7 +300,7 @@ static void assert_concluded(const char *says)
 
 	resctrl__tell(resctrl, out);
 	fclose(out);
-	unit_assert_says(text, says);
+	assert_has(text, says);
 }
 
 TEST(processes_of_others_stay_where_they_are, mount_it, unmount_it)

@@ -3,7 +3,7 @@
 #ifndef LATSCOPE_TESTS_ACTING_H
 #define LATSCOPE_TESTS_ACTING_H
 
-#include "test.h"
+#include "unit.h"
 
 #include <errno.h>
 
@@ -59,7 +59,7 @@ static inline void read_place(void)
 static inline void assert_refused(struct act_config config, int err, const char *reason)
 {
 	assert_int_equal(open_act(config), err);
-	unit_assert_says(why, reason);
+	assert_has(why, reason);
 }
 
 /* The first line of a file. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Paths of cgroups as the runtimes make them, with both drivers. */
-#include "test.h"
+#include "unit.h"
 
 #include <core/cgroup_name.h>
 
@@ -88,7 +88,7 @@ TEST(test_paths_of_the_runtimes)
 {
 	struct cgroup_name name;
 
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(table); i++) {
 		cgroup_name__parse(&name, table[i].path);
 		if (strcmp(name.unit, table[i].unit) ||
 		    strcmp(name.container, table[i].container) ||

@@ -60,7 +60,7 @@ static void make_kdamond(unsigned int which)
 	};
 
 	make_file(KDAMONDS "%u/state", which, "off\n");
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(files); i++)
 		make_file(files[i], which, "0\n");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Orphans of the workload are reaped, other children are not. All are real processes. */
-#include "test.h"
+#include "unit.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "print/text.h"
-#include "test.h"
+#include "unit.h"
 
 #include "core/fault_cost.h"
 #include "core/hist.h"

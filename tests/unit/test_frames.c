@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sample.h"
-#include "test.h"
+#include "unit.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -197,7 +197,7 @@ TEST_IN_DIR(damaged_frames_are_refused)
 	struct run *read = calloc(1, sizeof(*read));
 	struct rundb *db;
 
-	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(changes); i++) {
 		write_run();
 		change(changes[i]);
 		assert_int_equal(rundb__open(&db, dir, read), -EUCLEAN);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The private guest's memory, read as the CPU would. */
-#include "test.h"
+#include "unit.h"
 
 #include <stdbool.h>
 
@@ -198,7 +198,7 @@ TEST(exceptions_report_themselves)
 
 		if (i == GUEST_VECTOR_PF)
 			continue;
-		for (size_t k = 0; k < sizeof(with_code) / sizeof(with_code[0]); k++)
+		for (size_t k = 0; k < COUNT_OF(with_code); k++)
 			has_code |= with_code[k] == i;
 		if (!has_code) {
 			assert_memory_equal(stub, "\x6a\x00", 2); /* push $0 */
@@ -209,4 +209,4 @@ TEST(exceptions_report_themselves)
 	}
 }
 
-UNIT_MAIN(build, drop)
+UNIT_MAIN(.all = { build, drop })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Do BPF programs see the same kernel through the types that are cut out of it? */
-#include "test.h"
+#include "unit.h"
 
 #include <glob.h>
 #include <limits.h>

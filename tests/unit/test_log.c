@@ -29,9 +29,8 @@ static void assert_captured(const char *expected)
 	free(got);
 }
 
-static void each_problem_has_one_line(void **state)
+TEST(each_problem_has_one_line)
 {
-	(void)state;
 	log__set_level(LOG_NORMAL);
 	capture();
 	log__error("memlat", "not permitted", "run it as root");
@@ -54,9 +53,8 @@ static void each_problem_has_one_line(void **state)
 			"in runs/x\n");
 }
 
-static void quiet_leaves_errors(void **state)
+TEST(quiet_leaves_errors)
 {
-	(void)state;
 	log__set_level(LOG_QUIET);
 	capture();
 	log__warn("warning", NULL, NULL);
@@ -68,9 +66,8 @@ static void quiet_leaves_errors(void **state)
 		"latscope: iolat cannot run on this machine: x; 'latscope doctor' explains\n");
 }
 
-static void progress_needs_a_terminal(void **state)
+TEST(progress_needs_a_terminal)
 {
-	(void)state;
 	log__set_level(LOG_NORMAL);
 	capture();
 	log__progress("%d of %d", 1, 2);
@@ -79,13 +76,4 @@ static void progress_needs_a_terminal(void **state)
 	assert_captured("said more\n");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_problem_has_one_line),
-		cmocka_unit_test(quiet_leaves_errors),
-		cmocka_unit_test(progress_needs_a_terminal),
-	};
-
-	return cmocka_run_group_tests_name("log", tests, unit_make_dir, unit_remove_dir);
-}
+UNIT_MAIN(.all = { unit_enter_dir, unit_leave_dir })

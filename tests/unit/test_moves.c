@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* How the emulated tiers read decisions: what changes their shares, and what must not. */
-#include "test.h"
+#include "unit.h"
 
 #include <math.h>
 
@@ -93,7 +93,7 @@ TEST(other_lines_move_nothing, begin)
 		"\x1b[2J,\xff\n", "%s%n%s,%n\n", "socket,shift,",   "\n",
 	};
 
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(lines); i++)
 		take(lines[i]);
 	is_at(0.5, 0);
 }

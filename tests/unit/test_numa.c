@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Pages by node, nodes by tier: the texts of the kernel, made up below a temporary root. */
-#include "test.h"
+#include "unit.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -52,7 +52,7 @@ TEST(test_other_lines_are_refused)
 	};
 	struct numa_mapping mapping;
 
-	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (unsigned int i = 0; i < COUNT_OF(bad); i++)
 		assert_false(numa_maps__parse(bad[i], &mapping));
 }
 
@@ -105,7 +105,7 @@ TEST(test_lists_of_nodes_are_masks)
 	assert_int_equal(mask, 0x8000000000000027);
 	assert_int_equal(numa_list__parse("", &mask), 0);
 	assert_int_equal(mask, 0);
-	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (unsigned int i = 0; i < COUNT_OF(bad); i++)
 		assert_int_equal(numa_list__parse(bad[i], &mask), -EUCLEAN);
 }
 

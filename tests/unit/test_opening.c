@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Do probes open at the same time, but use what they share in turns? */
-#include "test.h"
+#include "unit.h"
 
 #include <errno.h>
 #include <pthread.h>

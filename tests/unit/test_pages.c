@@ -3,7 +3,7 @@
  * tierlat --pages: a made-up machine with two sockets and CXL memory, hostile processes, and real
  * ones.
  */
-#include "test.h"
+#include "unit.h"
 
 #include <errno.h>
 #include <linux/mempolicy.h>
@@ -163,7 +163,7 @@ TEST(what_is_not_understood_is_counted_and_absent, make_machine, remove_machine)
 	};
 	char path[64];
 
-	for (unsigned int i = 0; i < sizeof(stats) / sizeof(stats[0]); i++) {
+	for (unsigned int i = 0; i < COUNT_OF(stats); i++) {
 		make_process(20 + i, "", 0, "1000 default N0=1 kernelpagesize_kB=4\n");
 		snprintf(path, sizeof(path), "proc/%u/stat", 20 + i);
 		unit_write(dir, path, stats[i]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Is the cause found in what libbpf prints? Nothing is loaded. */
-#include "test.h"
+#include "unit.h"
 
 #include <pthread.h>
 
@@ -132,7 +132,7 @@ TEST(verdict_is_the_line_that_says_why)
 		  "attach_btf_id 0 is not a function" },
 	};
 
-	for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(logs); i++) {
 		print_message("%s\n", logs[i].name);
 		begin_attempt();
 		refuse("wakeup", logs[i].log);
@@ -153,7 +153,7 @@ TEST(log_without_a_verdict_is_no_refusal_by_the_verifier, begin_attempt)
 		"0: (b7) r0 = 0\n" PROCESSED,
 	};
 
-	for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(logs); i++) {
 		begin_attempt();
 		refuse("wakeup", logs[i]);
 		assert_false(refusal__by_verifier());
@@ -172,7 +172,7 @@ TEST(odd_logs_are_read_to_their_end_only, begin_attempt)
 		"\n7: (", "7: (\nR",
 	};
 
-	for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(logs); i++) {
 		begin_attempt();
 		say(LIBBPF_WARN, BEGIN, "wakeup", logs[i]);
 		explain(-EACCES);

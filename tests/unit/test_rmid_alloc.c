@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Properties of RMID allocation, one test for each: docs/rmid.md names them. */
-#include "test.h"
+#include "unit.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Attribution of spans to processes, with records in any order and some of them lost. */
-#include "test.h"
+#include "unit.h"
 
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* RMIDs that user space emulates from the records of tasks: whose they are, and when. */
-#include "test.h"
+#include "unit.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Perf events on CPUs of which some have gone offline since the list of online CPUs was read. */
-#include "test.h"
+#include "unit.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

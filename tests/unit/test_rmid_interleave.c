@@ -9,7 +9,7 @@
  * they differ only in absolute time, in counters, or in which process or thread it is that does
  * what.
  */
-#include "test.h"
+#include "unit.h"
 
 #include <stdbool.h>
 

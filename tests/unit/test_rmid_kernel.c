@@ -3,7 +3,7 @@
  * The files of kmod/rmid that use the kernel, with the model of tests/rmid/kernel in its place:
  * what they do with registers, and if memory is short.
  */
-#include "test.h"
+#include "unit.h"
 
 #include "../rmid/kernel/kernel.h"
 
@@ -319,7 +319,7 @@ TEST(test_a_register_that_takes_no_rmid_is_refused)
 		{ 0, true, PQR_FORCE, 0 },
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		u32 rmids = 8;
 
 		boot();
@@ -556,7 +556,7 @@ TEST(test_what_a_model_counts_wrong_is_not_read, boot)
 	};
 	u64 unused = 0;
 
-	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(models); i++) {
 		load_on(models[i].model, models[i].stepping);
 		assert_int_equal(status_of(LATSCOPE_RMID_OCCUPANCY, &unused), models[i].occupancy);
 		assert_int_equal(status_of(LATSCOPE_RMID_MBM_TOTAL, &unused), models[i].bandwidth);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Ten million random operations on the book of RMIDs, each compared with an oracle. */
-#include "test.h"
+#include "unit.h"
 
 #include "../rmid/twin.h"
 
@@ -23,7 +23,7 @@ static enum twin_op random_op(void)
 	};
 	uint64_t random = unit_random();
 
-	return random % 1024 ? ops[random / 1024 % (sizeof(ops) / sizeof(ops[0]))] : TWIN_BURY;
+	return random % 1024 ? ops[random / 1024 % COUNT_OF(ops)] : TWIN_BURY;
 }
 
 static uint64_t random_argument(enum twin_op op)
@@ -68,7 +68,7 @@ TEST(test_ten_million_random_operations_agree_with_an_oracle)
 {
 	uint64_t factor = getenv("LATSCOPE_SOAK") ? 20 : 1, calls = 0;
 
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(sizes); i++)
 		calls += run(sizes[i].rmids, sizes[i].room, factor * sizes[i].steps);
 	assert_true(calls >= 10000000);
 }

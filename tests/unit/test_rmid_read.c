@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Meaning of readings of the monitoring counters, and the order in which RMIDs are read. */
-#include "test.h"
+#include "unit.h"
 
 #include <stdbool.h>
 
@@ -87,8 +87,8 @@ TEST(test_bandwidth_is_the_difference_of_two_readings)
 {
 	static const __u32 events[] = { LATSCOPE_RMID_MBM_TOTAL, LATSCOPE_RMID_MBM_LOCAL };
 
-	for (size_t i = 0; i < 2 * sizeof(readings) / sizeof(readings[0]); i++) {
-		size_t at = i % (sizeof(readings) / sizeof(readings[0]));
+	for (size_t i = 0; i < 2 * COUNT_OF(readings); i++) {
+		size_t at = i % COUNT_OF(readings);
 		__u32 event = events[i != at];
 
 		if (readings[at].name) {

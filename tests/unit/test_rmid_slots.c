@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Spans of CPU time and their slots: nothing is counted twice, nothing is lost silently. */
-#include "test.h"
+#include "unit.h"
 
 #include <errno.h>
 

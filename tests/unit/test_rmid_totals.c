@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The sums of rmid by process, from the rows of an interval and from those of the whole window. */
-#include "test.h"
+#include "unit.h"
 
 #include <probes/rmid/columns.h>
 

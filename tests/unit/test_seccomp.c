@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* System calls that the seccomp filter permits or refuses, each in a child process. */
-#include "test.h"
+#include "unit.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -219,7 +219,7 @@ static const struct {
 
 TEST(test_calls_are_permitted_or_refused)
 {
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(calls); i++) {
 		int got = outcome(calls[i].needs, calls[i].call);
 
 		if (calls[i].wanted == FAILS ? !got : got != calls[i].wanted)

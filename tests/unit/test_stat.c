@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "test.h"
+#include "unit.h"
 
 #include <math.h>
 
@@ -8,8 +8,6 @@
 #include "stats/inference.h"
 #include "stats/judge.h"
 #include "stats/share.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static void assert_near(double got, double wanted, double within)
 {

@@ -3,7 +3,7 @@
  * The decision which share of the pages to move, in a closed loop with two simulated tiers that
  * queue: so many requests are in flight, and each tier's latency grows with its own rate.
  */
-#include "test.h"
+#include "unit.h"
 
 #include <math.h>
 

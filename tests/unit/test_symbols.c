@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Names of addresses, of small programs that the tests build, and of kernels and files made up. */
-#include "test.h"
+#include "unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -599,4 +599,4 @@ static void ignore_closed_pipes(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-UNIT_MAIN(ignore_closed_pipes)
+UNIT_MAIN(.all = { ignore_closed_pipes })

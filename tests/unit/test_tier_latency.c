@@ -3,7 +3,7 @@
  * From counts to latencies and decisions. Several tests are of a fault in Colloid's code for the
  * TPP kernel module or for HeMem; each would fail on that code.
  */
-#include "test.h"
+#include "unit.h"
 
 #include <math.h>
 
@@ -415,7 +415,7 @@ TEST(a_box_of_uncertain_time_has_the_clock_of_others)
 		{ "of three tiers, it is no clock of others", BOXES, 3, 7, 50, 3, 1e-4 },
 	};
 
-	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (unsigned int i = 0; i < COUNT_OF(cases); i++) {
 		unsigned int boxes = cases[i].boxes, tiers = cases[i].tiers;
 
 		print_message("%s\n", cases[i].name);
@@ -576,7 +576,7 @@ TEST(the_search_begins_anew)
 		{ &slower, { .p_lo = 0.7, .p_hi = 0.9 }, { .p_lo = 0, .p_hi = 0.5 }, -0.25 },
 	};
 
-	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (unsigned int i = 0; i < COUNT_OF(cases); i++) {
 		struct colloid_search search = cases[i].before;
 
 		assert_near(colloid_search__step(&search, &defaults, cases[i].load).shift,
@@ -596,7 +596,7 @@ TEST(without_requests_there_is_no_decision)
 		{ 1, 100, NAN, NAN },
 	};
 
-	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(loads); i++) {
 		struct colloid_search search = { 0.25, 0.75 };
 
 		assert_false(colloid_search__step(&search, &defaults, &loads[i]).known);

@@ -3,7 +3,7 @@
  * The tables against the values as they are published, each written out here once more: config and
  * MSR control of every event, address of every box.
  */
-#include "test.h"
+#include "unit.h"
 
 #include <errno.h>
 
@@ -62,7 +62,7 @@ static const struct tier_model *next_model(const char **models)
 
 TEST(events_are_as_published)
 {
-	for (size_t i = 0; i < sizeof(configs) / sizeof(configs[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(configs); i++) {
 		const char *models = configs[i].models;
 		const struct tier_model *model;
 
@@ -97,7 +97,7 @@ TEST(controls_are_as_published)
 		{ "grr", 0x00c827fe00000136, 0x00c827fe00000136 },
 	};
 
-	for (size_t i = 0; i < sizeof(controls) / sizeof(controls[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(controls); i++)
 		assert_true(tier_layout__control(model_of(controls[i].model)->layout,
 						 controls[i].config) == controls[i].control);
 }
@@ -309,4 +309,4 @@ TEST(invalid_cpuinfo_is_refused)
 	assert_int_equal(tier_cpu__read(&cpu, "/nowhere"), -ENOENT);
 }
 
-UNIT_MAIN(unit_enter_dir, unit_leave_dir)
+UNIT_MAIN(.all = { unit_enter_dir, unit_leave_dir })

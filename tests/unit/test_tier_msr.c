@@ -3,7 +3,7 @@
  * The msr method, except for the measurement itself (see tests/emu): how it finds CPUs and boxes
  * below a fake /sys, and its messages if the kernel refuses.
  */
-#include "test.h"
+#include "unit.h"
 
 #include <errno.h>
 #include <math.h>
@@ -138,7 +138,7 @@ static void finish(void)
 static void assert_refused(const char *model, int err, const char *says)
 {
 	assert_int_equal(open_model(model), err);
-	unit_assert_says(why, says);
+	assert_has(why, says);
 	assert_null(strchr(why, '\n'));
 	assert_int_equal(machine.open, 0);
 }
@@ -347,4 +347,4 @@ TEST(another_latscope_is_left_alone, begin)
 	}
 }
 
-UNIT_MAIN(unit_enter_dir, unit_leave_dir)
+UNIT_MAIN(.all = { unit_enter_dir, unit_leave_dir })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The perf method with a fake /sys and a simulated kernel: no test machine has uncore PMUs. */
-#include "test.h"
+#include "unit.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -235,7 +235,7 @@ static void read_after(double seconds, double share)
 static void assert_refused(const char *tiers, int err, const char *says)
 {
 	assert_int_equal(open_with(tiers), err);
-	unit_assert_says(why, says);
+	assert_has(why, says);
 }
 
 static void assert_sample(unsigned int i, int socket, double latency, double rate)
@@ -253,7 +253,7 @@ TEST(latencies_are_right)
 {
 	static const unsigned int models[] = { 0x55, 0x6a, 0x8f, 0xcf, 0xad };
 
-	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(models); i++) {
 		make_machine(models[i], 8, NEW_UMASK);
 		if (models[i] == 0x55) {
 			write_in(PMUS "/%s/format/filter_loc", "uncore_cha_0", "config1:33\n");
@@ -413,7 +413,7 @@ TEST(a_start_that_fails_leaves_nothing_open)
 		       { -ENODEV, -EOPNOTSUPP }, { -EINVAL, -EOPNOTSUPP }, { -EBUSY, -EBUSY } };
 
 	make_machine(0x6a, 2, "config:8-15,32-57\n");
-	for (size_t e = 0; e < sizeof(errors) / sizeof(errors[0]); e++) {
+	for (size_t e = 0; e < COUNT_OF(errors); e++) {
 		for (unsigned int after = 0; after < 16; after++) {
 			reset_kernel();
 			kernel.open_error = errors[e].err;
@@ -467,7 +467,7 @@ TEST(tiers_that_make_no_sense_are_refused)
 					   "local-ddr,local-ddr", "local" };
 
 	make_machine(0xcf, 6, NEW_UMASK);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(bad); i++) {
 		assert_int_equal(open_with(bad[i]), -EINVAL);
 		assert_true(why[0]);
 	}
@@ -526,7 +526,7 @@ TEST(options_of_msr_are_not_ignored)
 
 	make_machine(0x6a, 8, "config:8-15,32-57\n");
 	unit_write(dir, "sys/devices/system/cpu/online", "0,28\n");
-	for (size_t i = 0; i < sizeof(configs) / sizeof(configs[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(configs); i++) {
 		struct tier_config config = configs[i];
 
 		config.root = dir;
@@ -547,7 +547,7 @@ static void assert_offered(const char *says)
 	char text[TIER_TEXT];
 
 	tier__capabilities(text, dir);
-	unit_assert_says(text, says);
+	assert_has(text, says);
 }
 
 /* Whether or not there are counters: none here has any. */
@@ -628,7 +628,7 @@ TEST(caches_have_a_size)
 		      { "\n", 0 },
 		      { "1KB\n", 0 } };
 
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(sizes); i++) {
 		unit_write(dir, "sys/devices/system/cpu/cpu2/cache/index3/size", sizes[i].text);
 		assert_true(sysfs__llc_bytes(dir, 2) == sizes[i].bytes);
 	}
@@ -664,9 +664,9 @@ TEST(invalid_lists_are_refused)
 	char format[128];
 	uint64_t bits;
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(bad); i++)
 		assert_int_equal(sysfs_cpus__parse(bad[i], cpus, 8), -EUCLEAN);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]) - 1; i++) {
+	for (size_t i = 0; i < COUNT_OF(bad) - 1; i++) {
 		snprintf(format, sizeof(format), "config:%s", bad[i]);
 		assert_int_equal(sysfs_format__parse(format, &which, &bits), -EUCLEAN);
 	}
@@ -717,7 +717,7 @@ TEST(damaged_files_are_refused)
 		{ "format/umask", "config:99\n" },
 	};
 
-	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(damages); i++) {
 		char name[128];
 
 		make_machine(0x6a, 2, "config:8-15,32-57\n");
@@ -729,4 +729,4 @@ TEST(damaged_files_are_refused)
 	}
 }
 
-UNIT_MAIN(unit_enter_dir, unit_leave_dir)
+UNIT_MAIN(.all = { unit_enter_dir, unit_leave_dir })

@@ -61,7 +61,7 @@ TEST(test_weights_fit_a_share)
 		{ 1, 1, 1, 255, 1 },  { 0, 1, 1, 1, 255 },  { 0.4, 1, 1, 2, 3 },
 	};
 
-	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (unsigned int i = 0; i < COUNT_OF(cases); i++) {
 		unsigned int fit[2];
 
 		act_weights__fit(cases[i].share, cases[i].near_nodes, cases[i].far_nodes, fit);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Functions for unit tests: cmocka with its headers, random numbers, a tree of fake files.
+ * What unit tests share: cmocka with its headers, the list of tests, printed texts, random numbers,
+ * a tree of fake files.
  */
 #ifndef LATSCOPE_TESTS_UNIT_H
 #define LATSCOPE_TESTS_UNIT_H
@@ -8,6 +9,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,6 +21,165 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- the tests of a file ---- */
+
+/* Called before and after; each may be NULL. tear_down() runs after a failure, too. */
+struct unit_fixture {
+	void (*set_up)(void), (*tear_down)(void);
+};
+
+/* `each` is for tests without a fixture of their own, `all` is around all tests. */
+struct unit_fixtures {
+	struct unit_fixture each, all;
+};
+
+struct unit_test {
+	const char *name;
+	unsigned int line;
+	void (*run)(void);
+	struct unit_fixture fixture;
+	struct unit_test *next;
+};
+
+static struct {
+	struct unit_test *first;
+	size_t nr;
+	struct unit_fixture all;
+} unit_tests;
+
+/* In the order of the source: constructors run in any order. */
+static inline void unit_add(struct unit_test *test)
+{
+	struct unit_test **at = &unit_tests.first;
+
+	while (*at && (*at)->line <= test->line)
+		at = &(*at)->next;
+	test->next = *at;
+	*at = test;
+	unit_tests.nr++;
+}
+
+static inline int unit_call(void (*function)(void))
+{
+	if (function)
+		function();
+	return 0;
+}
+
+static inline void unit_run_test(void **test)
+{
+	((const struct unit_test *)*test)->run();
+}
+
+static inline int unit_set_up(void **test)
+{
+	return unit_call(((const struct unit_test *)*test)->fixture.set_up);
+}
+
+static inline int unit_tear_down(void **test)
+{
+	return unit_call(((const struct unit_test *)*test)->fixture.tear_down);
+}
+
+static inline int unit_set_up_all(void **state)
+{
+	return unit_call(unit_tests.all.set_up);
+}
+
+static inline int unit_tear_down_all(void **state)
+{
+	return unit_call(unit_tests.all.tear_down);
+}
+
+static inline int unit_run(struct unit_fixtures fixtures)
+{
+	struct CMUnitTest *tests = calloc(unit_tests.nr, sizeof(*tests)), *next = tests;
+	int failed;
+
+	unit_tests.all = fixtures.all;
+	for (struct unit_test *test = unit_tests.first; test; test = test->next) {
+		if (!test->fixture.set_up && !test->fixture.tear_down)
+			test->fixture = fixtures.each;
+		*next++ = (struct CMUnitTest){ test->name, unit_run_test, unit_set_up,
+					       unit_tear_down, test };
+	}
+	failed = _cmocka_run_group_tests("tests", tests, unit_tests.nr, unit_set_up_all,
+					 unit_tear_down_all);
+	free(tests);
+	return failed;
+}
+
+/* TEST(name, set_up, tear_down) { ... } is a test; the functions may be left out. */
+#define TEST(function, ...)                                                    \
+	static void function(void);                                            \
+	__attribute__((constructor)) static void unit_adds_##function(void)    \
+	{                                                                      \
+		static struct unit_test test = { .name = #function,            \
+						 .line = __LINE__,             \
+						 .run = function,              \
+						 .fixture = { __VA_ARGS__ } }; \
+                                                                               \
+		unit_add(&test);                                               \
+	}                                                                      \
+	static void function(void)
+
+/* A test with a directory of its own, `dir`. */
+#define TEST_IN_DIR(function) TEST(function, unit_enter_dir, unit_leave_dir)
+
+/* Runs all tests of the file, with what is given: UNIT_MAIN(.each = { set_up, tear_down }). */
+#define UNIT_MAIN(...)                                                  \
+	int main(void)                                                  \
+	{                                                               \
+		return unit_run((struct unit_fixtures){ __VA_ARGS__ }); \
+	}
+
+/* ---- printed texts ---- */
+
+static struct {
+	FILE *out;
+	char *text;
+	size_t size;
+} unit_output __attribute__((unused));
+
+/* Keeps a text until the next is kept or printed. */
+static inline char *unit_keep(char *text)
+{
+	free(unit_output.text);
+	unit_output.text = text;
+	return text;
+}
+
+/* A stream to print to. unit_printed() closes it, and keeps the text. */
+static inline FILE *unit_print(void)
+{
+	unit_keep(NULL);
+	unit_output.out = open_memstream(&unit_output.text, &unit_output.size);
+	assert_non_null(unit_output.out);
+	return unit_output.out;
+}
+
+static inline char *unit_printed(void)
+{
+	fclose(unit_output.out);
+	return unit_output.text;
+}
+
+static inline void unit_search(const char *text, const char *const *parts, bool wanted)
+{
+	assert_non_null(text);
+	for (; *parts; parts++)
+		if (!strstr(text, *parts) == wanted)
+			fail_msg("%s '%s' in:\n%s", wanted ? "no" : "there is", *parts, text);
+}
+
+/* Each of these parts is in a text, or none of them. */
+#define assert_has(text, ...) unit_search(text, (const char *[]){ __VA_ARGS__, NULL }, true)
+#define assert_lacks(text, ...) unit_search(text, (const char *[]){ __VA_ARGS__, NULL }, false)
+
+/* ---- processes, random numbers and files ---- */
 
 /* xorshift64*: the same numbers in every run. */
 static inline uint64_t unit_random(void)
@@ -138,21 +299,36 @@ static inline char *unit_read(const char *where, const char *name)
 	return content;
 }
 
-/* Setup and teardown for tests that want a directory of their own. */
+/* The directory of a test, from unit_enter_dir() to unit_leave_dir(). */
 __attribute__((unused)) static char *dir;
 
-static inline int unit_make_dir(void **state)
+static inline void unit_enter_dir(void)
 {
-	(void)state;
 	dir = unit_tmpdir();
-	return 0;
 }
 
-static inline int unit_remove_dir(void **state)
+static inline void unit_leave_dir(void)
 {
-	(void)state;
 	unit_remove(dir);
-	return 0;
+}
+
+static inline void unit_empty_dir(void)
+{
+	char command[4096];
+
+	snprintf(command, sizeof(command), "rm -rf '%s'/*", dir);
+	assert_int_equal(system(command), 0);
+}
+
+/* The socket of a CPU, below a fake root. */
+static inline void unit_write_socket(const char *root, unsigned int cpu, unsigned int socket)
+{
+	char name[96], text[16];
+
+	snprintf(name, sizeof(name), "sys/devices/system/cpu/cpu%u/topology/physical_package_id",
+		 cpu);
+	snprintf(text, sizeof(text), "%u\n", socket);
+	unit_write(root, name, text);
 }
 
 #endif
