@@ -430,7 +430,7 @@ TEST(two_actors_are_refused)
 	begin(&loop, 0.5, 80, &config);
 	first = loop.actor;
 	assert_int_equal(open_actor(&loop, &config, why), -EBUSY);
-	assert_non_null(strstr(why, "another latscope moves pages"));
+	assert_has(why, "another latscope moves pages");
 	loop.actor = first;
 	end(&loop);
 	begin(&loop, 0.5, 80, &config);
@@ -568,7 +568,7 @@ static void end_damon_stat(void)
 		return;
 	write_text(DAMON_STAT, "Y");
 	assert_int_equal(act__look("damon", "", why), -EBUSY);
-	assert_non_null(strstr(why, "damon_stat"));
+	assert_has(why, "damon_stat");
 	write_text(DAMON_STAT, "N");
 }
 

@@ -269,7 +269,7 @@ TEST(counters_of_other_tools_are_not_mistaken_for_ours)
 	assert_says(rig.why, "counter 0 of CHA 0 is in use");
 	setup.take = true;
 	rig__start(&rig, &setup);
-	assert_null(strstr(tier__mechanism(rig.tier), "killed"));
+	assert_lacks(tier__mechanism(rig.tier), "killed");
 	rig__finish(&rig);
 }
 

@@ -185,7 +185,7 @@ static const char *ours(unsigned int number)
 	return name;
 }
 
-TEST(half_of_the_rmids_are_left_to_others, mount_it, unmount_it)
+TEST(half_of_the_rmids_are_left_to_others)
 {
 	open_it(0);
 	assert_int_equal(resctrl__groups(resctrl), 8);
@@ -195,7 +195,7 @@ TEST(half_of_the_rmids_are_left_to_others, mount_it, unmount_it)
 }
 
 /* Of 16 RMIDs, one is the root's and three are of others. */
-TEST(it_takes_as_many_as_there_are, mount_it, unmount_it)
+TEST(it_takes_as_many_as_there_are)
 {
 	make("batch");
 	make("mon_groups/theirs");
@@ -208,14 +208,14 @@ TEST(it_takes_as_many_as_there_are, mount_it, unmount_it)
 	assert_tasks("batch", "");
 }
 
-TEST(without_an_rmid_it_is_refused, mount_it, unmount_it)
+TEST(without_an_rmid_it_is_refused)
 {
 	tell("rmids 2");
 	make("mon_groups/theirs");
 	refused(root, "groups of other programs have all 2 RMIDs; remove one of them");
 }
 
-TEST(groups_of_a_killed_latscope_are_removed, mount_it, unmount_it)
+TEST(groups_of_a_killed_latscope_are_removed)
 {
 	make("mon_groups/latscope-4999999-3"); /* beyond any PID */
 	make("mon_groups/latscope-");
@@ -226,7 +226,7 @@ TEST(groups_of_a_killed_latscope_are_removed, mount_it, unmount_it)
 	assert_tasks("latscope-4999999-3x", "");
 }
 
-TEST(what_is_missing_is_said, mount_it, unmount_it)
+TEST(what_is_missing_is_said)
 {
 	tell("rmids 1");
 	refused(root, "the CPU does not monitor its L3 cache");
@@ -237,7 +237,7 @@ TEST(what_is_missing_is_said, mount_it, unmount_it)
 }
 
 /* Nothing but an emulated tree may be written to, whoever chooses it. */
-TEST(a_chosen_root_must_be_emulated, mount_it, unmount_it)
+TEST(a_chosen_root_must_be_emulated)
 {
 	char *other = unit_tmpdir(), path[128];
 
@@ -251,7 +251,7 @@ TEST(a_chosen_root_must_be_emulated, mount_it, unmount_it)
 	unit_remove(other);
 }
 
-TEST(links_are_not_followed, mount_it, unmount_it)
+TEST(links_are_not_followed)
 {
 	char *other = unit_tmpdir(), path[128];
 	int fd = open(other, O_RDONLY | O_DIRECTORY);
@@ -266,7 +266,7 @@ TEST(links_are_not_followed, mount_it, unmount_it)
 	unit_remove(other);
 }
 
-TEST(all_threads_are_moved_when_it_begins, mount_it, unmount_it)
+TEST(all_threads_are_moved_when_it_begins)
 {
 	open_it(2);
 	tell("task 5000000 5000000\ntask 5000000 5000001\ntask 5000100 5000100");
@@ -279,7 +279,7 @@ TEST(all_threads_are_moved_when_it_begins, mount_it, unmount_it)
 }
 
 /* Each listing of its threads is followed by one more, made by one that was not moved yet. */
-TEST(threads_that_begin_meanwhile_are_moved_too, mount_it, unmount_it)
+TEST(threads_that_begin_meanwhile_are_moved_too)
 {
 	char wanted[512] = "";
 
@@ -303,7 +303,7 @@ static void assert_concluded(const char *says)
 	assert_has(text, says);
 }
 
-TEST(processes_of_others_stay_where_they_are, mount_it, unmount_it)
+TEST(processes_of_others_stay_where_they_are)
 {
 	make("batch");
 	make("mon_groups/theirs");
@@ -328,7 +328,7 @@ TEST(processes_of_others_stay_where_they_are, mount_it, unmount_it)
 }
 
 /* A child is in the group of its parent; if there is none for it, it must leave that. */
-TEST(who_waits_leaves_the_group_of_its_parent, mount_it, unmount_it)
+TEST(who_waits_leaves_the_group_of_its_parent)
 {
 	char line[128];
 
@@ -340,7 +340,7 @@ TEST(who_waits_leaves_the_group_of_its_parent, mount_it, unmount_it)
 	assert_tasks(ours(1), " 5000000");
 }
 
-TEST(who_has_ended_is_counted, mount_it, unmount_it)
+TEST(who_has_ended_is_counted)
 {
 	open_it(1);
 	begin();
@@ -363,7 +363,7 @@ static uint64_t sum(uint32_t event)
  * Between two readings of a cache, a task moves 4096 bytes through the first and twice as many
  * through the second; a quarter of them is local.
  */
-TEST(traffic_is_the_difference_of_two_readings, mount_it, unmount_it)
+TEST(traffic_is_the_difference_of_two_readings)
 {
 	uint64_t end_ns;
 
@@ -394,7 +394,7 @@ TEST(traffic_is_the_difference_of_two_readings, mount_it, unmount_it)
 }
 
 /* What the group counted for its former process is not the next one's. */
-TEST(a_new_owner_begins_anew, mount_it, unmount_it)
+TEST(a_new_owner_begins_anew)
 {
 	open_it(1);
 	tell("task 5000000 5000000\ntask 5000100 5000100");
@@ -409,7 +409,7 @@ TEST(a_new_owner_begins_anew, mount_it, unmount_it)
 }
 
 /* If there was no value when it was moved in, the next one is only what is compared with. */
-TEST(a_new_owner_does_not_have_what_was_not_read, mount_it, unmount_it)
+TEST(a_new_owner_does_not_have_what_was_not_read)
 {
 	open_it(1);
 	tell("task 5000000 5000000\ntask 5000100 5000100");
@@ -427,7 +427,7 @@ TEST(a_new_owner_does_not_have_what_was_not_read, mount_it, unmount_it)
 }
 
 /* However many there is time for: none is left out, or read before its turn. */
-TEST(groups_are_read_in_turn, mount_it, unmount_it)
+TEST(groups_are_read_in_turn)
 {
 	uint32_t expected = 1;
 
@@ -447,7 +447,7 @@ TEST(groups_are_read_in_turn, mount_it, unmount_it)
 	}
 }
 
-TEST(what_is_no_number_is_no_value, mount_it, unmount_it)
+TEST(what_is_no_number_is_no_value)
 {
 	static const char *const answers[] = { "Unavailable", "Error", "Unassigned", "-1", "x" };
 	char line[64];
@@ -469,7 +469,7 @@ TEST(what_is_no_number_is_no_value, mount_it, unmount_it)
 }
 
 /* As when all CPUs of a cache go offline. */
-TEST(a_cache_may_vanish, mount_it, unmount_it)
+TEST(a_cache_may_vanish)
 {
 	open_with_process();
 	tell("domains 1");
@@ -479,7 +479,7 @@ TEST(a_cache_may_vanish, mount_it, unmount_it)
 }
 
 /* After the caches were listed, and before the files of this one were opened. */
-TEST(a_cache_may_vanish_before_it_is_read, mount_it, unmount_it)
+TEST(a_cache_may_vanish_before_it_is_read)
 {
 	tell("vanish 1");
 	open_with_process();
@@ -510,7 +510,7 @@ static void opened_and_killed(int how)
 	assert_int_equal(count_ours(), 0);
 }
 
-TEST(groups_are_removed_if_it_is_killed, mount_it, unmount_it)
+TEST(groups_are_removed_if_it_is_killed)
 {
 	char *tasks;
 
@@ -522,4 +522,4 @@ TEST(groups_are_removed_if_it_is_killed, mount_it, unmount_it)
 	free(tasks);
 }
 
-UNIT_MAIN()
+UNIT_MAIN(.each = { mount_it, unmount_it })

@@ -97,7 +97,7 @@ TEST(test_another_process_of_the_same_number_is_left_alone, set_up, unit_leave_d
 	begin(process);
 	unit_write(dir, "proc/7/stat", "7 (other) S" STAT "5001 1\n");
 	assert_int_equal(act__place(act, &place, why), -ESRCH);
-	assert_non_null(strstr(why, "gone"));
+	assert_has(why, "gone");
 	end();
 	unit_write(dir, "proc/7/stat", "");
 	assert_int_equal(open_act(process), -ESRCH);

@@ -111,7 +111,7 @@ static void has_kdamonds(const char *text)
 	has(KDAMONDS "nr_kdamonds", 0, text);
 }
 
-TEST(test_each_tier_has_a_kdamond_for_its_memory, set_up, unit_leave_dir)
+TEST(test_each_tier_has_a_kdamond_for_its_memory)
 {
 	begin(all);
 	has_kdamonds("2");
@@ -138,7 +138,7 @@ TEST(test_each_tier_has_a_kdamond_for_its_memory, set_up, unit_leave_dir)
 	has(KDAMONDS "%u/state", 1, "off");
 }
 
-TEST(test_a_cgroup_is_a_filter, set_up, unit_leave_dir)
+TEST(test_a_cgroup_is_a_filter)
 {
 	begin(cgroup);
 	end();
@@ -154,7 +154,7 @@ TEST(test_a_cgroup_is_a_filter, set_up, unit_leave_dir)
 	assert_refused(cgroup, -EOPNOTSUPP, "no memory controller");
 }
 
-TEST(test_a_dry_run_starts_nothing, set_up, unit_leave_dir)
+TEST(test_a_dry_run_starts_nothing)
 {
 	begin(dry_run);
 	read_place();
@@ -166,7 +166,7 @@ TEST(test_a_dry_run_starts_nothing, set_up, unit_leave_dir)
 	has(CONTEXT "operations", 0, "0");
 }
 
-TEST(test_a_damon_in_use_is_left_alone, set_up, unit_leave_dir)
+TEST(test_a_damon_in_use_is_left_alone)
 {
 	unit_write(dir, KDAMONDS "nr_kdamonds", "1\n");
 	assert_refused(all, -EBUSY, "DAMON is in use: nr_kdamonds is 1");
@@ -179,7 +179,7 @@ TEST(test_a_damon_in_use_is_left_alone, set_up, unit_leave_dir)
 	end();
 }
 
-TEST(test_kernels_without_it_are_refused, set_up, unit_leave_dir)
+TEST(test_kernels_without_it_are_refused)
 {
 	unit_write(dir, "sys/kernel/btf/vmlinux", "DAMOS_STAT");
 	assert_refused(all, -EOPNOTSUPP, "no DAMON action migrate_hot (Linux 6.11)");
@@ -198,16 +198,16 @@ TEST(test_kernels_without_it_are_refused, set_up, unit_leave_dir)
 	assert_refused(all, -EOPNOTSUPP, "one NUMA node");
 }
 
-TEST(test_no_permission_is_said, set_up, unit_leave_dir)
+TEST(test_no_permission_is_said)
 {
 	assert_int_equal(chmod(unit_path(dir, KDAMONDS "nr_kdamonds"), 0), 0);
 	drop_root();
 	assert_int_equal(act__look("damon", dir, why), -EACCES);
 	regain_root();
-	assert_non_null(strstr(why, "Permission denied; run it as root"));
+	assert_has(why, "Permission denied; run it as root");
 }
 
-TEST(test_a_full_node_takes_nothing, set_up, unit_leave_dir)
+TEST(test_a_full_node_takes_nothing)
 {
 	begin(all);
 	/* 1/32 of node 0, 10000 kB, stays free: it has room for 300 kB. */
@@ -218,7 +218,7 @@ TEST(test_a_full_node_takes_nothing, set_up, unit_leave_dir)
 }
 
 /* Nothing moves before DAMON has watched, without a quota, or in files that do nothing. */
-TEST(test_it_stops_if_nothing_moves, set_up, unit_leave_dir)
+TEST(test_it_stops_if_nothing_moves)
 {
 	begin(all);
 	assert_int_equal(act__move(act, -8192, 1000000, &done, why), 0);
@@ -227,7 +227,7 @@ TEST(test_it_stops_if_nothing_moves, set_up, unit_leave_dir)
 	sleep(2);
 	usleep(100000);
 	assert_int_equal(act__move(act, -8192, 1000000, &done, why), -EPROTO);
-	assert_non_null(strstr(why, "does not apply DAMON's quota"));
+	assert_has(why, "does not apply DAMON's quota");
 	has(SCHEME "quotas/bytes", 0, "8192");
 	has(SCHEME "access_pattern/nr_accesses/min", 0, "4294967295");
 	/* Each window has another quota than the one before, and no larger one. */
@@ -239,21 +239,20 @@ TEST(test_it_stops_if_nothing_moves, set_up, unit_leave_dir)
 	}
 	make_file(SCHEME "quotas/effective_bytes", 0, "8192\n");
 	assert_int_equal(act__move(act, -8192, 1000000, &done, why), -ENODATA);
-	assert_non_null(strstr(why, "DAMON moved nothing"));
-	assert_non_null(strstr(why, "use --act move_pages"));
+	assert_has(why, "DAMON moved nothing", "use --act move_pages");
 	has(SCHEME "access_pattern/nr_accesses/min", 0, "4294967295");
 	has(SCHEME "quotas/bytes", 1, "4096");
 	end();
 }
 
-TEST(test_what_another_program_made_is_left_alone, set_up, unit_leave_dir)
+TEST(test_what_another_program_made_is_left_alone)
 {
 	begin(all);
 	unit_write(dir, KDAMONDS "nr_kdamonds", "3\n");
 	assert_int_equal(act__move(act, -8192, 1000000, &done, why), -EBUSY);
 	assert_string_equal(why, "another program changed DAMON");
 	assert_int_equal(act__close(act, why), -EBUSY);
-	assert_non_null(strstr(why, "DAMON could not be turned off"));
+	assert_has(why, "DAMON could not be turned off");
 	has_kdamonds("3");
 	has(KDAMONDS "%u/state", 0, "on");
 	make_machine();
@@ -264,4 +263,4 @@ TEST(test_what_another_program_made_is_left_alone, set_up, unit_leave_dir)
 	has_kdamonds("0");
 }
 
-UNIT_MAIN()
+UNIT_MAIN(.each = { set_up, unit_leave_dir })

@@ -76,7 +76,7 @@ static void assert_left(pid_t child)
 }
 
 /* As with a script that has a job in the background and then executes latscope. */
-TEST(orphans_are_reaped_behind_a_child_from_before, NULL, end)
+TEST(orphans_are_reaped_behind_a_child_from_before)
 {
 	pid_t other = ended_child(), orphans[2];
 
@@ -89,7 +89,7 @@ TEST(orphans_are_reaped_behind_a_child_from_before, NULL, end)
 	assert_left(other);
 }
 
-TEST(orphans_are_reaped_behind_the_workload, NULL, end)
+TEST(orphans_are_reaped_behind_the_workload)
 {
 	pid_t workload, orphan;
 
@@ -101,7 +101,7 @@ TEST(orphans_are_reaped_behind_the_workload, NULL, end)
 	assert_left(workload);
 }
 
-TEST(without_a_list_of_children_they_are_found, NULL, end)
+TEST(without_a_list_of_children_they_are_found)
 {
 	without_list = true;
 	orphans_are_reaped_behind_a_child_from_before();
@@ -109,4 +109,4 @@ TEST(without_a_list_of_children_they_are_found, NULL, end)
 	orphans_are_reaped_behind_the_workload();
 }
 
-UNIT_MAIN()
+UNIT_MAIN(.each = { .tear_down = end })

@@ -27,7 +27,7 @@ static void make_stack(void)
 	unit_write(dir, "sys/block/md0/mq/.empty", "");
 }
 
-TEST_IN_DIR(test_disks_without_queues_have_no_requests)
+TEST(test_disks_without_queues_have_no_requests)
 {
 	make_stack();
 	assert_true(disks__has_requests(dir, 8 << 20));
@@ -36,7 +36,7 @@ TEST_IN_DIR(test_disks_without_queues_have_no_requests)
 	assert_true(disks__has_requests(dir, 77 << 20)); /* not there: not our error to find */
 }
 
-TEST_IN_DIR(test_disks_below_are_found_through_the_stack)
+TEST(test_disks_below_are_found_through_the_stack)
 {
 	char below[64];
 
@@ -47,4 +47,4 @@ TEST_IN_DIR(test_disks_below_are_found_through_the_stack)
 	assert_string_equal(disks__below(dir, 9 << 20, below, sizeof(below)), "");
 }
 
-UNIT_MAIN()
+UNIT_MAIN(.each = { unit_enter_dir, unit_leave_dir })

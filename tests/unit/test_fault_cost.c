@@ -39,7 +39,7 @@ static void add_metric(struct run_probe *probe, const char *name, uint64_t ns)
 	hist->max_ns = ns;
 }
 
-TEST(crossings_and_handler_add_up, new_run, free_run)
+TEST(crossings_and_handler_add_up)
 {
 	struct run_probe *ringlat = add_probe("ringlat", "kvm");
 
@@ -59,7 +59,7 @@ TEST(crossings_and_handler_add_up, new_run, free_run)
 		    cost.parts[0].p50_ns + cost.parts[1].p50_ns + cost.parts[2].p50_ns);
 }
 
-TEST(handler_is_taken_from_a_round_trip, new_run, free_run)
+TEST(handler_is_taken_from_a_round_trip)
 {
 	add_metric(add_probe("ringlat", "user"), "minor_fault", 1000);
 	add_metric(add_probe("memlat", "fentry"), "handle_mm_fault", 700);
@@ -71,7 +71,7 @@ TEST(handler_is_taken_from_a_round_trip, new_run, free_run)
 	assert_true(cost.whole.mean_ns == 1000);
 }
 
-TEST(nothing_is_made_up, new_run, free_run)
+TEST(nothing_is_made_up)
 {
 	struct run_probe *ringlat = add_probe("ringlat", "kvm"), *memlat;
 
@@ -99,7 +99,7 @@ static char *printed(void)
 	return text;
 }
 
-TEST(text_says_what_is_what, new_run, free_run)
+TEST(text_says_what_is_what)
 {
 	struct run_probe *ringlat = add_probe("ringlat", "module");
 	char *text;
@@ -111,10 +111,9 @@ TEST(text_says_what_is_what, new_run, free_run)
 	add_metric(ringlat, "fault_k2u", 100);
 	add_metric(add_probe("memlat", "fentry"), "handle_mm_fault", 700);
 	text = printed();
-	assert_non_null(strstr(text, "ringlat by module, memlat by fentry (handle_mm_fault)\n"));
-	assert_non_null(strstr(text, " 200 ns    20.0 %\n  handler "));
-	assert_non_null(strstr(text, " 1.00 us   100.0 %\n  not included: "));
+	assert_has(text, "ringlat by module, memlat by fentry (handle_mm_fault)\n",
+		   " 200 ns    20.0 %\n  handler ", " 1.00 us   100.0 %\n  not included: ");
 	free(text);
 }
 
-UNIT_MAIN()
+UNIT_MAIN(.each = { new_run, free_run })

@@ -158,7 +158,7 @@ static void write_run(void)
 	run__free(run);
 }
 
-TEST_IN_DIR(frames_are_read_back)
+TEST(frames_are_read_back, unit_enter_dir, unit_leave_dir)
 {
 	struct run *read = calloc(1, sizeof(*read));
 	const struct frame *frame;
@@ -188,7 +188,7 @@ static void change(const char *sql)
 	sqlite3_close(db);
 }
 
-TEST_IN_DIR(damaged_frames_are_refused)
+TEST(damaged_frames_are_refused, unit_enter_dir, unit_leave_dir)
 {
 	static const char *const changes[] = { "UPDATE frame SET address = 'not hexadecimal'",
 					       "UPDATE frame SET pid = -1",

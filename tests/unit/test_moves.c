@@ -43,19 +43,19 @@ static void take_to(const char *text, double p, unsigned int count)
 	is_at(p, count);
 }
 
-TEST(a_shift_moves_from_where_the_pages_are, begin)
+TEST(a_shift_moves_from_where_the_pages_are)
 {
 	take_to("time_ns,socket,p,p_target,shift,move_to\n1,0,0.1,0.9,0.02,near\n", 0.52, 1);
 	take_to("2,0,0.1,0.9,-0.03,far\n", 0.49, 2);
 }
 
-TEST(the_columns_are_those_of_the_heading, begin)
+TEST(the_columns_are_those_of_the_heading)
 {
 	take_to("shift_closed,shift,socket\n0.3,0.1,0\n", 0.6, 1);
 	take_to("socket,x,shift\n0,0.3,0.1\n", 0.7, 2);
 }
 
-TEST(rates_and_latencies_follow_the_shares, begin)
+TEST(rates_and_latencies_follow_the_shares)
 {
 	const struct stream *stream = emulator.machine.stream;
 	double in_flight;
@@ -67,13 +67,13 @@ TEST(rates_and_latencies_follow_the_shares, begin)
 	assert_float_equal(stream[0].rate / (stream[0].rate + stream[1].rate), 0.7, 1e-9);
 }
 
-TEST(each_tier_keeps_some_requests, begin)
+TEST(each_tier_keeps_some_requests)
 {
 	take_to("shift\n5\n", 0.999, 1);
 	take_to("-1e300\n", 0.001, 2);
 }
 
-TEST(lines_may_be_cut_anywhere, begin)
+TEST(lines_may_be_cut_anywhere)
 {
 	const char text[] = "socket,shift\n0,0.1\n0,-0.2\n";
 
@@ -84,7 +84,7 @@ TEST(lines_may_be_cut_anywhere, begin)
 	is_at(0.4, 2);
 }
 
-TEST(other_lines_move_nothing, begin)
+TEST(other_lines_move_nothing)
 {
 	static const char *const lines[] = {
 		"0.3\n",	  "0,0.3\n",	 "socket,shift\n",  "0,\n",    "1,0.3\n",
@@ -98,7 +98,7 @@ TEST(other_lines_move_nothing, begin)
 	is_at(0.5, 0);
 }
 
-TEST(a_line_that_is_too_long_is_ignored_to_its_end, begin)
+TEST(a_line_that_is_too_long_is_ignored_to_its_end)
 {
 	take("socket,shift\n0,0.1,");
 	for (unsigned int i = 0; i < 2 * MOVES_LINE; i++)
@@ -107,7 +107,7 @@ TEST(a_line_that_is_too_long_is_ignored_to_its_end, begin)
 	take_to("0,0.1\n", 0.6, 1);
 }
 
-TEST(random_bytes_leave_a_share, begin)
+TEST(random_bytes_leave_a_share)
 {
 	static const char bytes[] = "0123456789.,-+enaif\n\n\nshift,socket\0\xff\x80";
 	uint64_t seed = 1;
@@ -122,4 +122,4 @@ TEST(random_bytes_leave_a_share, begin)
 	assert_true(isfinite(emulator.machine.stream[0].latency));
 }
 
-UNIT_MAIN()
+UNIT_MAIN(.each = { begin })

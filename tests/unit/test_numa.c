@@ -56,7 +56,7 @@ TEST(test_other_lines_are_refused)
 		assert_false(numa_maps__parse(bad[i], &mapping));
 }
 
-TEST_IN_DIR(test_mappings_of_a_process_add_up_in_bytes)
+TEST(test_mappings_of_a_process_add_up_in_bytes)
 {
 	struct numa_pages pages = { 0 };
 
@@ -131,7 +131,7 @@ static void make_machine(void)
 	unit_write(dir, "sys/devices/virtual/memory_tiering/memory_tier22/nodelist", "4\n");
 }
 
-TEST_IN_DIR(test_nodes_have_sockets_tiers_and_latencies)
+TEST(test_nodes_have_sockets_tiers_and_latencies)
 {
 	struct numa_nodes nodes;
 
@@ -150,7 +150,7 @@ TEST_IN_DIR(test_nodes_have_sockets_tiers_and_latencies)
 	assert_false(nodes.nodes[2].online);
 }
 
-TEST_IN_DIR(test_tiers_are_nodes_seen_from_a_socket)
+TEST(test_tiers_are_nodes_seen_from_a_socket)
 {
 	struct numa_nodes nodes;
 
@@ -166,7 +166,7 @@ TEST_IN_DIR(test_tiers_are_nodes_seen_from_a_socket)
 	assert_int_equal(numa_class__of_tier("local-tape"), -1);
 }
 
-TEST_IN_DIR(test_unexpected_texts_of_nodes_are_refused)
+TEST(test_unexpected_texts_of_nodes_are_refused)
 {
 	struct numa_nodes nodes;
 
@@ -176,4 +176,4 @@ TEST_IN_DIR(test_unexpected_texts_of_nodes_are_refused)
 	assert_int_equal(numa_nodes__read(&nodes, dir), -EUCLEAN);
 }
 
-UNIT_MAIN()
+UNIT_MAIN(.each = { unit_enter_dir, unit_leave_dir })

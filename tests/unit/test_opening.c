@@ -109,7 +109,7 @@ static void begin(void)
 	alarm(PATIENCE_S);
 }
 
-TEST(loads_are_at_the_same_time_and_the_rest_is_not, begin)
+TEST(loads_are_at_the_same_time_and_the_rest_is_not)
 {
 	together = PROBES;
 	opening__all(openings, PROBES);
@@ -122,7 +122,7 @@ TEST(loads_are_at_the_same_time_and_the_rest_is_not, begin)
 	}
 }
 
-TEST(last_one_begins_in_the_calling_thread, begin)
+TEST(last_one_begins_in_the_calling_thread)
 {
 	openings[2].ops = &without;
 	opening__all(openings, PROBES);
@@ -132,7 +132,7 @@ TEST(last_one_begins_in_the_calling_thread, begin)
 	assert_true(pthread_equal(thread_of[2], caller));
 }
 
-TEST(only_the_calling_thread_gets_signals, begin)
+TEST(only_the_calling_thread_gets_signals)
 {
 	opening__all(openings, PROBES);
 	assert_true(blocked[0]);
@@ -141,7 +141,7 @@ TEST(only_the_calling_thread_gets_signals, begin)
 	assert_false(all_blocked());
 }
 
-TEST(each_error_is_that_of_its_probe, begin)
+TEST(each_error_is_that_of_its_probe)
 {
 	openings[0].request.method = openings[2].request.method = "refuse";
 	together = PROBES;
@@ -157,7 +157,7 @@ TEST(each_error_is_that_of_its_probe, begin)
 	assert_null(openings[2].probe);
 }
 
-TEST(without_threads_one_follows_the_other, begin)
+TEST(without_threads_one_follows_the_other)
 {
 	no_threads = true;
 	opening__all(openings, PROBES);
@@ -169,7 +169,7 @@ TEST(without_threads_one_follows_the_other, begin)
 	}
 }
 
-TEST(none_and_one, begin)
+TEST(none_and_one)
 {
 	opening__all(NULL, 0);
 	assert_int_equal(opened, 0);
@@ -178,4 +178,4 @@ TEST(none_and_one, begin)
 	assert_true(pthread_equal(thread_of[0], caller));
 }
 
-UNIT_MAIN()
+UNIT_MAIN(.each = { begin })

@@ -84,7 +84,7 @@ static int64_t bytes_of(int pid, int socket, int node, const char *tier)
 	return -1;
 }
 
-TEST(a_tier_is_seen_from_the_socket_of_the_process, make_machine, remove_machine)
+TEST(a_tier_is_seen_from_the_socket_of_the_process)
 {
 	const char *maps = "1000 default anon=6 N0=1 N1=2 N2=3 kernelpagesize_kB=4\n";
 
@@ -104,7 +104,7 @@ TEST(a_tier_is_seen_from_the_socket_of_the_process, make_machine, remove_machine
 	assert_int_equal(count.refused + count.ended + count.unclear, 0);
 }
 
-TEST(tiers_have_the_names_of_the_model, make_machine, remove_machine)
+TEST(tiers_have_the_names_of_the_model)
 {
 	make_process(10, "a", 0, "1000 default N0=1 N1=1 N2=1 kernelpagesize_kB=4\n");
 	assert_int_equal(scan("skx"), 0);
@@ -116,7 +116,7 @@ TEST(tiers_have_the_names_of_the_model, make_machine, remove_machine)
 	assert_int_equal(bytes_of(10, 0, 2, "far-ext"), 4096);
 }
 
-TEST(huge_pages_count_as_they_are, make_machine, remove_machine)
+TEST(huge_pages_count_as_they_are)
 {
 	make_process(10, "a", 0,
 		     "1000 default huge anon=3 N0=3 kernelpagesize_kB=2048\n"
@@ -136,7 +136,7 @@ static const char *name_of(int pid)
 	return NULL;
 }
 
-TEST(names_may_be_hostile, make_machine, remove_machine)
+TEST(names_may_be_hostile)
 {
 	const char *maps = "1000 default N0=1 kernelpagesize_kB=4\n";
 
@@ -156,7 +156,7 @@ TEST(names_may_be_hostile, make_machine, remove_machine)
 		assert_int_equal(bytes_of(pid, 0, 0, "local-ddr"), 4096);
 }
 
-TEST(what_is_not_understood_is_counted_and_absent, make_machine, remove_machine)
+TEST(what_is_not_understood_is_counted_and_absent)
 {
 	static const char *const stats[] = {
 		"", "17", "17 (a", "17 a) S", "17 )a( S 1", "17 (a)S 1", "17 (a) S 1", "17 (a)",
@@ -189,7 +189,7 @@ TEST(what_is_not_understood_is_counted_and_absent, make_machine, remove_machine)
 }
 
 /* Cut or changed anywhere, the text of the kernel must not do more than be refused. */
-TEST(random_texts_do_no_harm, make_machine, remove_machine)
+TEST(random_texts_do_no_harm)
 {
 	static const char text[] = "7f00 bind:0 file=/a\\040b anon=3 dirty=1 N0=12 N1=7 huge "
 				   "kernelpagesize_kB=4\n400000 default N0=1\n";
@@ -213,7 +213,7 @@ TEST(random_texts_do_no_harm, make_machine, remove_machine)
 	}
 }
 
-TEST(nodes_without_a_list_are_an_error, make_machine, remove_machine)
+TEST(nodes_without_a_list_are_an_error)
 {
 	unit_write(dir, NODES "has_cpu", "x\n");
 	assert_int_equal(scan("icx"), -EUCLEAN);
@@ -234,7 +234,7 @@ static char *printed(unsigned int top)
 	return text;
 }
 
-TEST(the_largest_of_each_node_are_printed_with_their_share, make_machine, remove_machine)
+TEST(the_largest_of_each_node_are_printed_with_their_share)
 {
 	char *text;
 
@@ -248,12 +248,11 @@ TEST(the_largest_of_each_node_are_printed_with_their_share, make_machine, remove
 			    table__value(table, i - 1, PAGES_BYTES).integer);
 	assert_string_equal(table__value(table, 0, PAGES_NAME).text, "large");
 	text = printed(2);
-	assert_non_null(strstr(text, "     0 local-ddr      0      2 MiB   25.0 %  1 process\n"));
-	assert_non_null(strstr(text, "     0 remote-ddr     1      6 MiB   75.0 %  3 processes\n"));
-	assert_non_null(strstr(text, "  4 MiB   50.0 %    large (11)\n"));
-	assert_non_null(strstr(text, "  1 MiB   12.5 %    small (10)\n"));
-	assert_null(strstr(text, "middle"));
-	assert_non_null(strstr(text, "     1 local-ddr      1      1 MiB    100 %  1 process\n"));
+	assert_has(text, "     0 local-ddr      0      2 MiB   25.0 %  1 process\n",
+		   "     0 remote-ddr     1      6 MiB   75.0 %  3 processes\n",
+		   "  4 MiB   50.0 %    large (11)\n", "  1 MiB   12.5 %    small (10)\n");
+	assert_lacks(text, "middle");
+	assert_has(text, "     1 local-ddr      1      1 MiB    100 %  1 process\n");
 	free(text);
 }
 
@@ -273,7 +272,7 @@ static _Noreturn void hold_bound(size_t size, int ready)
 	_exit(0);
 }
 
-TEST(a_process_bound_to_a_node_is_found_there, make_machine, remove_machine)
+TEST(a_process_bound_to_a_node_is_found_there)
 {
 	const size_t size = 24 * MIB;
 	int64_t found = 0;
@@ -305,4 +304,4 @@ TEST(a_process_bound_to_a_node_is_found_there, make_machine, remove_machine)
 		assert_int_not_equal(table__value(table, i, PAGES_PID).integer, getpid());
 }
 
-UNIT_MAIN()
+UNIT_MAIN(.each = { make_machine, remove_machine })

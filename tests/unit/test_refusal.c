@@ -141,7 +141,7 @@ TEST(verdict_is_the_line_that_says_why)
 }
 
 /* A security policy refuses with no word in the log: that is a missing permission. */
-TEST(log_without_a_verdict_is_no_refusal_by_the_verifier, begin_attempt)
+TEST(log_without_a_verdict_is_no_refusal_by_the_verifier)
 {
 	static const char *const logs[] = {
 		"",
@@ -165,7 +165,7 @@ TEST(log_without_a_verdict_is_no_refusal_by_the_verifier, begin_attempt)
 }
 
 /* The parser must not read beyond the text; the sanitizer checks that. */
-TEST(odd_logs_are_read_to_their_end_only, begin_attempt)
+TEST(odd_logs_are_read_to_their_end_only)
 {
 	static const char *const logs[] = {
 		"R",	  "7",	     "77777777777777777777777", "7:", "7: ", "7: (", "7: <",
@@ -182,20 +182,20 @@ TEST(odd_logs_are_read_to_their_end_only, begin_attempt)
 	}
 }
 
-TEST(log_without_end_marker, begin_attempt)
+TEST(log_without_end_marker)
 {
 	say(LIBBPF_WARN, BEGIN, "wakeup", log_of_6_18);
 	assert_verdict(-EACCES, "wakeup", PROHIBITED);
 }
 
-TEST(log_without_program_name, begin_attempt)
+TEST(log_without_program_name)
 {
 	say(LIBBPF_WARN, "%sR1 invalid\n" END, LOG_BEGIN);
 	assert_verdict(-EACCES, "?", "R1 invalid");
 }
 
 /* 20 MB, as of a program whose every path is looked at. */
-TEST(long_log, begin_attempt)
+TEST(long_log)
 {
 	const char *line = "123456: (07) r1 += 1                  ; R1=scalar()\n";
 	size_t len = strlen(line), lines = 20 * 1000 * 1000 / len;
@@ -211,7 +211,7 @@ TEST(long_log, begin_attempt)
 	assert_verdict(-E2BIG, "wakeup", "BPF program is too large. Processed 1000001 insn");
 }
 
-TEST(long_names_and_verdicts_are_cut, begin_attempt)
+TEST(long_names_and_verdicts_are_cut)
 {
 	char program[101], verdict[1002], expected[RUN_TEXT], *text = NULL;
 	FILE *to = open_memstream(&text, &(size_t){ 0 });
@@ -235,14 +235,14 @@ TEST(long_names_and_verdicts_are_cut, begin_attempt)
 	free(text);
 }
 
-TEST(first_refusal_is_the_cause, begin_attempt)
+TEST(first_refusal_is_the_cause)
 {
 	refuse("wakeup", log_of_6_18);
 	refuse("switched", log_of_core);
 	assert_verdict(-EACCES, "wakeup", PROHIBITED);
 }
 
-TEST(next_attempt_forgets_the_last, begin_attempt)
+TEST(next_attempt_forgets_the_last)
 {
 	refuse("wakeup", log_of_6_18);
 	begin_attempt();
@@ -250,7 +250,7 @@ TEST(next_attempt_forgets_the_last, begin_attempt)
 	assert_string_equal(explain(-ENOMEM), "Cannot allocate memory (no details); needs " NEEDS);
 }
 
-TEST(errors_without_a_log, begin_attempt)
+TEST(errors_without_a_log)
 {
 	assert_string_equal(explain(-EPERM), "not permitted by this kernel; needs " NEEDS);
 	assert_string_equal(explain(-EACCES), "not permitted by this kernel; needs " NEEDS);
@@ -265,7 +265,7 @@ TEST(errors_without_a_log, begin_attempt)
 			    "space(-28)); needs " NEEDS);
 }
 
-TEST(log_is_shown_where_asked_for, begin_attempt)
+TEST(log_is_shown_where_asked_for)
 {
 	char *text = NULL, *expected = NULL;
 	size_t size = 0;
@@ -290,7 +290,7 @@ static void *refuse_elsewhere(void *state)
 	return state;
 }
 
-TEST(each_thread_explains_its_own_attempt, begin_attempt)
+TEST(each_thread_explains_its_own_attempt)
 {
 	pthread_t thread;
 
@@ -300,4 +300,4 @@ TEST(each_thread_explains_its_own_attempt, begin_attempt)
 	assert_verdict(-EACCES, "wakeup", PROHIBITED);
 }
 
-UNIT_MAIN()
+UNIT_MAIN(.each = { begin_attempt })

@@ -474,7 +474,7 @@ TEST(lists_of_counters)
 	assert_int_equal(mask, 1 | 1 << 5);
 }
 
-TEST_IN_DIR(cpus_that_are_online)
+TEST(cpus_that_are_online, unit_enter_dir, unit_leave_dir)
 {
 	bool online[8];
 
@@ -489,7 +489,7 @@ TEST_IN_DIR(cpus_that_are_online)
 	assert_int_equal(cpus__read(unit_path(dir, "none"), online, 8), -ENOENT);
 }
 
-TEST_IN_DIR(the_state_of_the_module)
+TEST(the_state_of_the_module, unit_enter_dir, unit_leave_dir)
 {
 	struct module_state module;
 	int fd;
@@ -603,8 +603,7 @@ TEST(the_coverage_of_the_caches)
 	assert_string_equal(told(&before, &now), "RDT is on; 97.0 % of the due cache readings "
 						 "were done, 12 without a value");
 	snprintf(now.rdt, sizeof(now.rdt), "conflict");
-	assert_non_null(strstr(told(&before, &now), "another tool uses it"));
-	assert_non_null(strstr(told(&before, &now), "97.0 %"));
+	assert_has(told(&before, &now), "another tool uses it", "97.0 %");
 	before.refused = 5;
 	now = (struct module_state){ .rdt = "off", .refused = 8, .waiting = 2 };
 	assert_string_equal(told(&before, &now),
@@ -612,7 +611,7 @@ TEST(the_coverage_of_the_caches)
 			    "no RMID was free 3 times, 2 processes wait for one");
 }
 
-TEST_IN_DIR(others_that_use_rdt)
+TEST(others_that_use_rdt, unit_enter_dir, unit_leave_dir)
 {
 	const struct conflict *pqos;
 
@@ -621,9 +620,9 @@ TEST_IN_DIR(others_that_use_rdt)
 	assert_null(conflict__find(dir));
 	unit_write(dir, "var/lock/libpqos", "");
 	pqos = conflict__find(dir);
-	assert_non_null(strstr(pqos->why, "pqos"));
+	assert_has(pqos->why, "pqos");
 	unit_write(dir, "proc/self/cpu_resctrl_groups", "res:/\nmon:/\n");
-	assert_non_null(strstr(conflict__find(dir)->why, "resctrl is mounted"));
+	assert_has(conflict__find(dir)->why, "resctrl is mounted");
 }
 
 UNIT_MAIN()

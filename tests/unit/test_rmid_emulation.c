@@ -371,13 +371,13 @@ TEST(the_dump_is_that_of_the_module, unit_enter_dir, tear_down_dir)
 	begin(2, 501, START + 2);
 	assert_int_equal(emulation__take(emulation, &odd), 0);
 	text = dump_to("rmid");
-	assert_non_null(strstr(text, "version 1\nrmids 2\nlimbo_ns 2000000\nrdt off\n"
-				     "l3_scale 0\nmbm off\nassigned 2\nwaiting 1\nallocs 2\n"
-				     "frees 0\nrefused 1\nlate 0\nuntracked 0\nmiscounted 0\n"));
-	assert_non_null(strstr(text, "\nmissed 3\nunsampled \n\n"));
-	assert_non_null(strstr(text, "\n1 500 1500 2 100000000 p500\n"));
-	assert_non_null(strstr(text, "\n2 501 2501 1 100000002 p501\n"));
-	assert_non_null(strstr(text, "\n0 502 77 1 100000007 a b\\134\\012\\303\\251\n"));
+	assert_has(text,
+		   "version 1\nrmids 2\nlimbo_ns 2000000\nrdt off\n"
+		   "l3_scale 0\nmbm off\nassigned 2\nwaiting 1\nallocs 2\n"
+		   "frees 0\nrefused 1\nlate 0\nuntracked 0\nmiscounted 0\n",
+		   "\nmissed 3\nunsampled \n\n", "\n1 500 1500 2 100000000 p500\n",
+		   "\n2 501 2501 1 100000002 p501\n",
+		   "\n0 502 77 1 100000007 a b\\134\\012\\303\\251\n");
 	free(text);
 	fd = module__open(unit_path(dir, "rmid"));
 	assert_true(fd >= 0);

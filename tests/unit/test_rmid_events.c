@@ -74,7 +74,7 @@ static void end(void)
 	events__close(&events);
 }
 
-TEST(a_counter_is_looked_for_on_a_cpu_that_is_online, begin, end)
+TEST(a_counter_is_looked_for_on_a_cpu_that_is_online)
 {
 	const bool online[CPUS] = { false, true, true, false };
 
@@ -86,7 +86,7 @@ TEST(a_counter_is_looked_for_on_a_cpu_that_is_online, begin, end)
 	assert_int_equal(events__probe(0, online, CPUS), -ENOENT);
 }
 
-TEST(a_cpu_that_went_offline_is_not_counted, begin, end)
+TEST(a_cpu_that_went_offline_is_not_counted)
 {
 	const bool online[CPUS] = { true, true, true, false };
 
@@ -99,7 +99,7 @@ TEST(a_cpu_that_went_offline_is_not_counted, begin, end)
 	assert_int_equal(by_key[AT + 3], 0);
 }
 
-TEST(a_cpu_that_went_offline_has_no_timer, begin, end)
+TEST(a_cpu_that_went_offline_has_no_timer)
 {
 	bool timed[CPUS] = { true, true, false, true };
 
@@ -113,7 +113,7 @@ TEST(a_cpu_that_went_offline_has_no_timer, begin, end)
 	}
 }
 
-TEST(another_error_is_one, begin, end)
+TEST(another_error_is_one)
 {
 	bool all[CPUS] = { true, true, true, true };
 
@@ -122,4 +122,4 @@ TEST(another_error_is_one, begin, end)
 	assert_int_equal(events__tick(&events, PROGRAM, all, CPUS), -ENOENT);
 }
 
-UNIT_MAIN()
+UNIT_MAIN(.each = { begin, end })

@@ -145,14 +145,14 @@ TEST(test_a_register_in_use_is_refused_and_stays, boot)
 
 	kernel.resctrl_mounted = true;
 	assert_int_equal(pqr__init(PQR_AUTO, &rmids), -EBUSY);
-	assert_non_null(strstr(kernel.log, "resctrl is mounted"));
+	assert_has(kernel.log, "resctrl is mounted");
 	boot();
 	rmids = LATSCOPE_RMID_DEFAULT;
 	kernel.pqr_assoc[1] = 1ULL << 32;
 	assert_int_equal(pqr__init(PQR_AUTO, &rmids), 0);
 	assert_int_equal(rmids, 15);
 	assert_int_equal(cpu__init(false), -EBUSY);
-	assert_non_null(strstr(kernel.log, "in use"));
+	assert_has(kernel.log, "in use");
 	assert_int_equal(kernel.pqr_assoc[0], 0);
 	assert_true(kernel.pqr_assoc[1] == 1ULL << 32);
 }
@@ -190,7 +190,7 @@ TEST(test_a_mount_has_all_given_back_while_the_cpus_switch, boot)
 		kernel__work();
 		run_any();
 		nothing_is_left();
-		assert_non_null(strstr(kernel.log, "resctrl was mounted"));
+		assert_has(kernel.log, "resctrl was mounted");
 		assert_null(kernel.work); /* no more watching */
 		unload();
 	}
@@ -262,7 +262,7 @@ TEST(test_a_switch_is_enough_to_notice, boot_and_load, unload)
 	run(1, 5);
 	assert_int_equal(kernel.pqr_assoc[1], 0); /* nor is it written elsewhere from now on */
 	kernel__work();
-	assert_non_null(strstr(kernel.log, "another tool"));
+	assert_has(kernel.log, "another tool");
 }
 
 TEST(test_watching_has_no_modprobe_run, boot)
@@ -331,7 +331,7 @@ TEST(test_a_register_that_takes_no_rmid_is_refused)
 			cpu__exit();
 			continue;
 		}
-		assert_non_null(strstr(kernel.log, "does not keep RMID 8"));
+		assert_has(kernel.log, "does not keep RMID 8");
 		assert_int_equal(kernel.pqr_assoc[0], 0);
 		assert_int_equal(kernel.warnings, 0);
 	}
@@ -347,7 +347,7 @@ TEST(test_a_write_that_faults_later_ends_it_once, boot_and_load, unload)
 	run(1, 2);
 	assert_int_equal(kernel.pqr_assoc[1], 4);
 	kernel__work();
-	assert_non_null(strstr(kernel.log, "a write to PQR_ASSOC faulted"));
+	assert_has(kernel.log, "a write to PQR_ASSOC faulted");
 	assert_null(kernel.work); /* it is said once */
 	assert_int_equal(kernel.pqr_assoc[0], 0);
 	assert_int_equal(kernel.pqr_assoc[1], 0);

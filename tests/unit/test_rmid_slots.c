@@ -85,7 +85,7 @@ static void assert_parts(const struct slot *slot, uint64_t missing_ns, const str
 	assert_parts(slot, missing_ns, (const struct part[]){ __VA_ARGS__ }, \
 		     sizeof((const struct part[]){ __VA_ARGS__ }) / sizeof(struct part))
 
-TEST(a_span_is_divided_at_the_edges, set_up, tear_down)
+TEST(a_span_is_divided_at_the_edges)
 {
 	join(1);
 	add(0, 7, START, START + 2 * MS + 300);
@@ -96,7 +96,7 @@ TEST(a_span_is_divided_at_the_edges, set_up, tear_down)
 	assert_null(slots__next(slots));
 }
 
-TEST(a_slot_waits_for_every_cpu, set_up, tear_down)
+TEST(a_slot_waits_for_every_cpu)
 {
 	join(2);
 	add(0, 7, START, START + 5 * MS);
@@ -108,7 +108,7 @@ TEST(a_slot_waits_for_every_cpu, set_up, tear_down)
 	assert_null(slots__next(slots));
 }
 
-TEST(uncovered_time_is_missing, set_up, tear_down)
+TEST(uncovered_time_is_missing)
 {
 	join(1);
 	add(0, 7, START, START + 400);
@@ -117,7 +117,7 @@ TEST(uncovered_time_is_missing, set_up, tear_down)
 	assert_slot(next(START + MS), 100, { 7, MS - 100 });
 }
 
-TEST(only_the_window_counts, set_up, tear_down)
+TEST(only_the_window_counts)
 {
 	join(1);
 	slots__end(slots, START + MS + 500);
@@ -129,7 +129,7 @@ TEST(only_the_window_counts, set_up, tear_down)
 	assert_null(slots__next(slots));
 }
 
-TEST(an_open_span_is_not_counted_twice, set_up, tear_down)
+TEST(an_open_span_is_not_counted_twice)
 {
 	join(1);
 	assert_int_equal(slots__extend(slots, 0, 7, START - 5, START + MS + 200), 0);
@@ -140,7 +140,7 @@ TEST(an_open_span_is_not_counted_twice, set_up, tear_down)
 }
 
 /* The state of a CPU may be newer than the records read from the ring. */
-TEST(an_open_span_waits_for_those_before_it, set_up, tear_down)
+TEST(an_open_span_waits_for_those_before_it)
 {
 	join(1);
 	assert_int_equal(slots__extend(slots, 0, 8, START + 500, START + 2 * MS), 0);
@@ -151,7 +151,7 @@ TEST(an_open_span_waits_for_those_before_it, set_up, tear_down)
 	assert_int_equal(next(START + MS)->missing_ns, 0);
 }
 
-TEST(switches_stand_where_they_were, set_up, tear_down)
+TEST(switches_stand_where_they_were)
 {
 	struct lat_rmid_span span = { .head = { .time_ns = START + MS + 10,
 						.flags = RMID_SWITCHED },
@@ -172,7 +172,7 @@ static struct lat_rmid_span counted(uint64_t from, uint64_t to, struct lat_rmid_
 				       .counters = { counter } };
 }
 
-TEST(counters_are_divided_and_add_up, set_up, tear_down)
+TEST(counters_are_divided_and_add_up)
 {
 	struct lat_rmid_counter counter = { 1000, (__u32)(2 * MS), (__u32)(2 * MS) };
 	struct lat_rmid_span span = counted(START + MS / 2, START + 2 * MS + MS / 2, counter);
@@ -193,7 +193,7 @@ TEST(counters_are_divided_and_add_up, set_up, tear_down)
 }
 
 /* Four events on two counters: each ran for half of the time. */
-TEST(counters_that_shared_are_scaled, set_up, tear_down)
+TEST(counters_that_shared_are_scaled)
 {
 	struct lat_rmid_counter counter = { 1 << 30, 900000, 225000 };
 	struct lat_rmid_span span = counted(START, START + MS, counter);
@@ -203,7 +203,7 @@ TEST(counters_that_shared_are_scaled, set_up, tear_down)
 	assert_int_equal(sums_of(next(START), 7).values[0], 4ULL << 30);
 }
 
-TEST(a_failed_read_is_a_gap_and_not_zero, set_up, tear_down)
+TEST(a_failed_read_is_a_gap_and_not_zero)
 {
 	struct lat_rmid_span read =
 		counted(START, START + 600, (struct lat_rmid_counter){ 50, 600, 600 });
@@ -220,7 +220,7 @@ TEST(a_failed_read_is_a_gap_and_not_zero, set_up, tear_down)
 	assert_int_equal(sums.values[0], 50);
 }
 
-TEST(silent_cpus_are_given_up, set_up, tear_down)
+TEST(silent_cpus_are_given_up)
 {
 	join(2);
 	add(0, 7, START, START + 2 * MS);
@@ -231,7 +231,7 @@ TEST(silent_cpus_are_given_up, set_up, tear_down)
 	assert_int_equal(cpu_ns(next(START + MS), 8), MS - 250);
 }
 
-TEST(cpus_come_and_go, set_up, tear_down)
+TEST(cpus_come_and_go)
 {
 	join(2);
 	add(0, 7, START, START + 2 * MS);
@@ -245,7 +245,7 @@ TEST(cpus_come_and_go, set_up, tear_down)
 	assert_slot(next(START + 2 * MS), 0, { 8, 500 }, { 7, MS });
 }
 
-TEST(no_such_cpu, set_up, tear_down)
+TEST(no_such_cpu)
 {
 	struct lat_rmid_span span = { .head = { .time_ns = START + 1, .cpu = CPUS },
 				      .start_ns = START };
@@ -254,7 +254,7 @@ TEST(no_such_cpu, set_up, tear_down)
 	assert_int_equal(slots__extend(slots, CPUS, 7, START, START + MS), 0);
 }
 
-TEST(doubt_is_about_what_did_not_come_out, set_up, tear_down)
+TEST(doubt_is_about_what_did_not_come_out)
 {
 	join(1);
 	add(0, 7, START, START + 2 * MS);
@@ -266,7 +266,7 @@ TEST(doubt_is_about_what_did_not_come_out, set_up, tear_down)
 	assert_false(next(START + 3 * MS)->doubtful);
 }
 
-TEST(the_last_slot_is_cut, set_up, tear_down)
+TEST(the_last_slot_is_cut)
 {
 	join(1);
 	add(0, 7, START, START + 300);
@@ -276,7 +276,7 @@ TEST(the_last_slot_is_cut, set_up, tear_down)
 	assert_null(slots__rest(slots));
 }
 
-TEST(readings_of_caches, set_up, tear_down)
+TEST(readings_of_caches)
 {
 	struct latscope_rmid_read read = { .time_ns = START + 10,
 					   .since_ns = START + 10,
@@ -299,7 +299,7 @@ TEST(readings_of_caches, set_up, tear_down)
 	assert_int_equal(cache.domains, 1 | 1 << 4);
 }
 
-TEST(readings_after_the_end_do_not_count, set_up, tear_down)
+TEST(readings_after_the_end_do_not_count)
 {
 	struct latscope_rmid_read read = { .time_ns = START + 499,
 					   .since_ns = START,
@@ -359,7 +359,7 @@ static void send(struct batch *batch)
 	assert_int_equal(slots__add_batch(slots, &batch->batch, batch->owners), 0);
 }
 
-TEST(a_batch_counts_once, set_up, tear_down)
+TEST(a_batch_counts_once)
 {
 	struct batch batch = batch_at(0, START, RMID_BATCH);
 	const struct slot *slot;
@@ -378,7 +378,7 @@ TEST(a_batch_counts_once, set_up, tear_down)
 }
 
 /* What was added of it was the time of its first process alone; no switch was added with it. */
-TEST(an_open_span_that_a_batch_begins_with, set_up, tear_down)
+TEST(an_open_span_that_a_batch_begins_with)
 {
 	struct batch batch = batch_at(0, START + 100, RMID_BATCH);
 	const struct slot *slot;
@@ -398,7 +398,7 @@ TEST(an_open_span_that_a_batch_begins_with, set_up, tear_down)
 }
 
 /* Before the window, the batch may have had other processes than that of the open span. */
-TEST(an_open_span_in_a_batch_that_the_window_cuts, set_up, tear_down)
+TEST(an_open_span_in_a_batch_that_the_window_cuts)
 {
 	struct batch batch = batch_at(0, START - 500, RMID_BATCH);
 
@@ -412,7 +412,7 @@ TEST(an_open_span_in_a_batch_that_the_window_cuts, set_up, tear_down)
 	assert_slot(slots__rest(slots), 0, { 8, 100 + 50 }, { 7, 50 });
 }
 
-TEST(a_batch_that_was_lost_is_missing, set_up, tear_down)
+TEST(a_batch_that_was_lost_is_missing)
 {
 	struct batch batch = batch_at(0, START + 400, RMID_BATCH);
 
@@ -434,7 +434,7 @@ static uint64_t sum_of(const struct slot *slot)
 }
 
 /* If the window cuts a batch, the shares still add up to the nanosecond. */
-TEST(the_window_cuts_a_batch, set_up, tear_down)
+TEST(the_window_cuts_a_batch)
 {
 	const uint32_t ns[] = { 333, 1, 77, 589 };
 	struct batch first = batch_at(0, START + 100, RMID_BATCH);
@@ -459,7 +459,7 @@ TEST(the_window_cuts_a_batch, set_up, tear_down)
 	assert_int_equal(sums_of(slot, 23).switches, 5);
 }
 
-TEST(a_batch_that_cannot_be_right_is_refused, set_up, tear_down)
+TEST(a_batch_that_cannot_be_right_is_refused)
 {
 	struct batch batch = batch_at(0, START + MS - 100, RMID_BATCH);
 
@@ -474,7 +474,7 @@ TEST(a_batch_that_cannot_be_right_is_refused, set_up, tear_down)
 	assert_int_equal(slots__add_batch(slots, &batch.batch, batch.owners), -EINVAL);
 }
 
-TEST(counters_of_a_batch, set_up, tear_down)
+TEST(counters_of_a_batch)
 {
 	struct batch batch = batch_at(0, START, RMID_COUNTED_BATCH);
 	struct lat_rmid_cell *added;
@@ -496,7 +496,7 @@ TEST(counters_of_a_batch, set_up, tear_down)
 
 /* ---- CPUs of which nothing comes ---- */
 
-TEST(time_offline_is_not_lost, set_up, tear_down)
+TEST(time_offline_is_not_lost)
 {
 	join(2);
 	add(0, 7, START, START + 4 * MS);
@@ -510,7 +510,7 @@ TEST(time_offline_is_not_lost, set_up, tear_down)
 	assert_null(slots__next(slots)); /* it is waited for again */
 }
 
-TEST(time_offline_ends_with_the_window, set_up, tear_down)
+TEST(time_offline_ends_with_the_window)
 {
 	join(2);
 	slots__leave(slots, 1, PROCESSES_OFFLINE);
@@ -558,7 +558,7 @@ static void compare(struct reference *reference, uint64_t *came)
 	}
 }
 
-TEST(any_spans_with_any_losses_balance, set_up, tear_down)
+TEST(any_spans_with_any_losses_balance)
 {
 	struct reference *reference = malloc(sizeof(*reference));
 	uint64_t at[CPUS], came;
@@ -603,4 +603,4 @@ TEST(any_spans_with_any_losses_balance, set_up, tear_down)
 	free(reference);
 }
 
-UNIT_MAIN()
+UNIT_MAIN(.each = { set_up, tear_down })

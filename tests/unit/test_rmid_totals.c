@@ -62,13 +62,13 @@ static void assert_totals(void)
 	assert_false(totals.known[ROWS_INCOMPLETE]);
 }
 
-TEST(an_interval_is_summed_by_process, set_up, tear_down)
+TEST(an_interval_is_summed_by_process)
 {
 	assert_int_equal(rmid_totals__of(&totals, table, false), 0);
 	assert_totals();
 }
 
-TEST(the_window_is_summed_alike, set_up, tear_down)
+TEST(the_window_is_summed_alike)
 {
 	assert_int_equal(table__fold(table), 0);
 	assert_int_equal(rmid_totals__of(&totals, table, true), 0);
@@ -78,4 +78,4 @@ TEST(the_window_is_summed_alike, set_up, tear_down)
 	assert_int_equal(totals.nr, 0);
 }
 
-UNIT_MAIN()
+UNIT_MAIN(.each = { set_up, tear_down })

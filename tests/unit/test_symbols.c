@@ -219,7 +219,7 @@ static void assert_walker(const char *name)
 	assert_int_equal(symbols__frame(symbols, 0, 2)->kind, SYMBOL_ELF);
 }
 
-TEST(test_program_that_exited_has_its_functions, unit_enter_dir, tear_down)
+TEST(test_program_that_exited_has_its_functions)
 {
 	static const char *const options[] = { "", "-static-pie", "-no-pie" };
 
@@ -230,7 +230,7 @@ TEST(test_program_that_exited_has_its_functions, unit_enter_dir, tear_down)
 	}
 }
 
-TEST(test_names_of_cpp_are_as_in_the_source, unit_enter_dir, tear_down)
+TEST(test_names_of_cpp_are_as_in_the_source)
 {
 	build("walker", "-Dinner=_ZN2db5queryEii -Douter=_Zouter");
 	name_walker("walker");
@@ -240,7 +240,7 @@ TEST(test_names_of_cpp_are_as_in_the_source, unit_enter_dir, tear_down)
 	assert_frame(0, 1, "_Zouter", "walker"); /* its grammar is wrong */
 }
 
-TEST(test_deleted_program_has_its_functions, unit_enter_dir, tear_down)
+TEST(test_deleted_program_has_its_functions)
 {
 	struct program program = build_and_start("");
 
@@ -249,12 +249,12 @@ TEST(test_deleted_program_has_its_functions, unit_enter_dir, tear_down)
 	note_and_end(&program);
 	resolve();
 	if (geteuid()) /* it takes the privilege for map_files */
-		assert_non_null(strstr(why, "could not be opened"));
+		assert_has(why, "could not be opened");
 	else
 		assert_frame(0, 1, "outer", "walker");
 }
 
-TEST(test_file_that_was_changed_is_not_used, unit_enter_dir, tear_down)
+TEST(test_file_that_was_changed_is_not_used)
 {
 	struct program program = build_and_start("");
 
@@ -279,7 +279,7 @@ static void read_build_id(const char *name, char out[65])
 	free(text);
 }
 
-TEST(test_stripped_program_has_names_of_its_debug_file, unit_enter_dir, tear_down)
+TEST(test_stripped_program_has_names_of_its_debug_file)
 {
 	char id[65], expected[SYMBOL_TEXT];
 
@@ -298,7 +298,7 @@ TEST(test_stripped_program_has_names_of_its_debug_file, unit_enter_dir, tear_dow
 	assert_text(1, expected);
 }
 
-TEST(test_debug_file_of_another_build_is_not_used, unit_enter_dir, tear_down)
+TEST(test_debug_file_of_another_build_is_not_used)
 {
 	char id[65];
 
@@ -312,7 +312,7 @@ TEST(test_debug_file_of_another_build_is_not_used, unit_enter_dir, tear_down)
 	assert_frame(0, 1, "", "walker");
 }
 
-TEST(test_names_are_sanitized, unit_enter_dir, tear_down)
+TEST(test_names_are_sanitized)
 {
 	build("walker", "");
 	run("cd %s && objcopy --redefine-sym outer=\"$(printf 'ev\\033[2Jil')\" walker && "
@@ -323,7 +323,7 @@ TEST(test_names_are_sanitized, unit_enter_dir, tear_down)
 }
 
 /* outer() and main() have frame pointers; what calls main() has none, and nothing calls that. */
-TEST(test_stack_that_ends_without_frame_pointer_is_truncated, unit_enter_dir, tear_down)
+TEST(test_stack_that_ends_without_frame_pointer_is_truncated)
 {
 	const uint64_t nowhere = 0x1000;
 	struct program program;
@@ -348,7 +348,7 @@ TEST(test_stack_that_ends_without_frame_pointer_is_truncated, unit_enter_dir, te
 	assert_true(truncated >= 1);
 }
 
-TEST(test_process_that_exited_before_is_unknown, unit_enter_dir, tear_down)
+TEST(test_process_that_exited_before_is_unknown)
 {
 	const uint64_t address = 0x401000;
 	pid_t pid;
@@ -364,7 +364,7 @@ TEST(test_process_that_exited_before_is_unknown, unit_enter_dir, tear_down)
 	assert_text(0, "0x401000");
 }
 
-TEST(test_kernel_functions_by_address, unit_enter_dir, tear_down)
+TEST(test_kernel_functions_by_address)
 {
 	const uint64_t stack[] = { 0xffffffff81001010, 0xffffffff81002000, 0xffffffff81003005,
 				   0xffffffffc0000030, 0xffffffffc0200000, 0xffffffff81001018 };
@@ -389,7 +389,7 @@ TEST(test_kernel_functions_by_address, unit_enter_dir, tear_down)
 	assert_text(5, "vfs_read+0x18 [kernel]");
 }
 
-TEST(test_hidden_kernel_addresses_have_no_names, unit_enter_dir, tear_down)
+TEST(test_hidden_kernel_addresses_have_no_names)
 {
 	const uint64_t address = 0xffffffff81001010;
 
@@ -400,7 +400,7 @@ TEST(test_hidden_kernel_addresses_have_no_names, unit_enter_dir, tear_down)
 	assert_text(0, "0xffffffff81001010");
 }
 
-TEST(test_vdso_has_its_functions, unit_enter_dir, tear_down)
+TEST(test_vdso_has_its_functions)
 {
 	uint64_t address = 0;
 	char line[256];
@@ -446,7 +446,7 @@ static void name_jit(uint64_t address)
 	assert_int_equal(symbols__frame(symbols, 0, 0)->kind, SYMBOL_JIT);
 }
 
-TEST(test_jit_code_has_the_names_of_its_own_users_file, unit_enter_dir, tear_down)
+TEST(test_jit_code_has_the_names_of_its_own_users_file)
 {
 	uint64_t address = map_code(-1, 4096) + 0x20;
 	char path[64], content[256];
@@ -489,7 +489,7 @@ static void spoil(char *image, size_t size)
 	memcpy(image, "\177ELF\2\1", 6);
 }
 
-TEST(test_broken_files_cost_only_their_names, unit_enter_dir, tear_down)
+TEST(test_broken_files_cost_only_their_names)
 {
 	enum { BROKEN = 48 };
 	uint64_t stack[DEPTH], where[BROKEN];
@@ -539,7 +539,7 @@ static void hang(void)
 	pause();
 }
 
-TEST(test_resolver_that_crashes_or_hangs_costs_only_names, unit_enter_dir, tear_down)
+TEST(test_resolver_that_crashes_or_hangs_costs_only_names)
 {
 	static void (*const faults[])(void) = { abort, hang };
 	struct program program;
@@ -556,7 +556,7 @@ TEST(test_resolver_that_crashes_or_hangs_costs_only_names, unit_enter_dir, tear_
 	}
 }
 
-TEST(test_devices_are_not_opened, unit_enter_dir, tear_down)
+TEST(test_devices_are_not_opened)
 {
 	uint64_t address;
 	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
@@ -570,19 +570,19 @@ TEST(test_devices_are_not_opened, unit_enter_dir, tear_down)
 	munmap((void *)address, 4096);
 }
 
-TEST(test_addresses_without_room_are_counted, unit_enter_dir, tear_down)
+TEST(test_addresses_without_room_are_counted)
 {
 	begin("missing");
 	for (uint64_t i = 0; i < SLOTS + 10; i++)
 		assert_int_equal(add(0, &i, 1), i);
 	assert_int_equal(add(0, NULL, 0), SLOTS + 10);
 	resolve();
-	assert_non_null(strstr(why, "only 32768 addresses are named"));
+	assert_has(why, "only 32768 addresses are named");
 	assert_int_equal(symbols__frame(symbols, 77, 0)->address, 77);
 	assert_int_equal(symbols__frame(symbols, SLOTS + 5, 0)->kind, SYMBOL_UNKNOWN);
 }
 
-TEST(test_collector_that_was_killed_is_an_error, unit_enter_dir, tear_down)
+TEST(test_collector_that_was_killed_is_an_error)
 {
 	const uint64_t address = 12;
 
@@ -590,7 +590,7 @@ TEST(test_collector_that_was_killed_is_an_error, unit_enter_dir, tear_down)
 	add(0, &address, 1);
 	kill(symbols->collector, SIGKILL);
 	assert_true(symbols__resolve(symbols, why) < 0);
-	assert_non_null(strstr(why, "failed"));
+	assert_has(why, "failed");
 	assert_int_equal(symbols__frame(symbols, 0, 0)->address, 12);
 }
 
@@ -599,4 +599,4 @@ static void ignore_closed_pipes(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-UNIT_MAIN(.all = { ignore_closed_pipes })
+UNIT_MAIN(.each = { unit_enter_dir, tear_down }, .all = { ignore_closed_pipes })

@@ -143,7 +143,7 @@ static void assert_refused(const char *model, int err, const char *says)
 	assert_int_equal(machine.open, 0);
 }
 
-TEST(boxes_are_those_of_the_driver, begin)
+TEST(boxes_are_those_of_the_driver)
 {
 	for (unsigned int i = 0; i < 6; i++) {
 		char name[128];
@@ -164,7 +164,7 @@ TEST(boxes_are_those_of_the_driver, begin)
 	finish();
 }
 
-TEST(boxes_are_as_many_as_a_register_says, begin)
+TEST(boxes_are_as_many_as_a_register_says)
 {
 	machine.registers[0][0x702] = machine.registers[1][0x702] = 0xff40 | 28;
 	assert_int_equal(open_model("icx"), 0);
@@ -180,7 +180,7 @@ TEST(boxes_are_as_many_as_a_register_says, begin)
 	assert_refused("icx", -EINVAL, "41 CHAs");
 }
 
-TEST(boxes_are_as_many_as_pci_says, begin)
+TEST(boxes_are_as_many_as_pci_says)
 {
 	static unsigned char space[256];
 	FILE *stream;
@@ -200,7 +200,7 @@ TEST(boxes_are_as_many_as_pci_says, begin)
 	finish();
 }
 
-TEST(each_package_is_read_on_a_cpu_of_its_own, begin)
+TEST(each_package_is_read_on_a_cpu_of_its_own)
 {
 	static const unsigned int cpus[] = { 1, 6 }, same[] = { 1, 2 }, twice[] = { 2, 2 };
 
@@ -221,14 +221,14 @@ TEST(each_package_is_read_on_a_cpu_of_its_own, begin)
 	assert_refused("icx", -EINVAL, "CPU 2 is named twice");
 }
 
-TEST(another_cpu_stands_in, begin)
+TEST(another_cpu_stands_in)
 {
 	config.boxes = 4;
 	machine.offline[4] = true;
 	assert_int_equal(open_model("icx"), 0);
 	machine.offline[5] = machine.offline[0] = true;
 	assert_int_equal(tier__read(tier, samples, why), 0);
-	assert_non_null(strstr(tier__trouble(tier), "CPU 0: went offline, CPU 1"));
+	assert_has(tier__trouble(tier), "CPU 0: went offline, CPU 1");
 	assert_int_equal(tier__read(tier, samples, why), 0);
 	machine.offline[1] = true;
 	finish();
@@ -240,7 +240,7 @@ TEST(another_cpu_stands_in, begin)
 }
 
 /* Where /dev is devtmpfs. */
-TEST(another_cpu_stands_in_for_one_without_a_file, begin)
+TEST(another_cpu_stands_in_for_one_without_a_file)
 {
 	config.boxes = 4;
 	machine.removes = machine.offline[0] = machine.offline[4] = true;
@@ -254,7 +254,7 @@ TEST(another_cpu_stands_in_for_one_without_a_file, begin)
 	assert_string_equal(todo, "load the msr module: modprobe msr");
 }
 
-TEST(a_package_without_a_cpu_is_an_error, begin)
+TEST(a_package_without_a_cpu_is_an_error)
 {
 	config.boxes = 4;
 	for (unsigned int i = 4; i < 8; i++)
@@ -267,11 +267,11 @@ TEST(a_package_without_a_cpu_is_an_error, begin)
 	for (unsigned int i = 1; i < TIER_PATIENCE; i++)
 		assert_int_equal(tier__read(tier, samples, why), 0);
 	assert_true(tier__read(tier, samples, why) < 0);
-	assert_non_null(strstr(why, "offline"));
+	assert_has(why, "offline");
 	assert_true(tier__close(tier, why) < 0);
 }
 
-TEST(lockdown_is_named, begin)
+TEST(lockdown_is_named)
 {
 	config.boxes = 4;
 	machine.write_error = -EPERM;
@@ -297,7 +297,7 @@ static void assert_untouched(void)
 }
 
 /* A refusal because of one box leaves all as they were, also those before it. */
-TEST(counters_in_use_are_left_alone, begin)
+TEST(counters_in_use_are_left_alone)
 {
 	config.boxes = 4;
 	machine.registers[1][0xe01 + 0xe * 3 + 2] = 0x400000;
@@ -310,7 +310,7 @@ TEST(counters_in_use_are_left_alone, begin)
 	assert_untouched();
 }
 
-TEST(looking_writes_nothing, begin)
+TEST(looking_writes_nothing)
 {
 	config.boxes = 4;
 	config.look = true;
@@ -323,7 +323,7 @@ TEST(looking_writes_nothing, begin)
 }
 
 /* Before anything is written, and also if another program uses the counters. */
-TEST(another_latscope_is_left_alone, begin)
+TEST(another_latscope_is_left_alone)
 {
 	config.boxes = 4;
 	assert_int_equal(open_model("icx"), 0);
@@ -347,4 +347,4 @@ TEST(another_latscope_is_left_alone, begin)
 	}
 }
 
-UNIT_MAIN(.all = { unit_enter_dir, unit_leave_dir })
+UNIT_MAIN(.each = { begin }, .all = { unit_enter_dir, unit_leave_dir })

@@ -357,12 +357,12 @@ TEST(multiplexed_counts_are_scaled_and_reported)
 	start();
 	read_after(1, 0.4);
 	assert_sample(0, 0, 95, 8 * 3e6);
-	assert_non_null(strstr(tier__trouble(tier), "uncore_cha_0 and 15 more: counted part"));
+	assert_has(tier__trouble(tier), "uncore_cha_0 and 15 more: counted part");
 	assert_null(tier__trouble(tier));
 	snprintf(kind, sizeof(kind), "%s", tier__trouble_kind(tier));
 	/* Another running share is the same problem, and each problem is reported once. */
 	read_after(1, 0.3);
-	assert_non_null(strstr(tier__trouble(tier), "30 %"));
+	assert_has(tier__trouble(tier), "30 %");
 	assert_string_equal(tier__trouble_kind(tier), kind);
 	/* Not at all: there is nothing to be scaled. */
 	read_after(1, 0);
@@ -396,7 +396,7 @@ TEST(a_short_read_is_an_error)
 	pass(1, 1);
 	for (unsigned int i = 1; i <= TIER_PATIENCE; i++)
 		assert_int_equal(tier__read(tier, samples, why), i < TIER_PATIENCE ? 0 : -EIO);
-	assert_non_null(strstr(why, "short read"));
+	assert_has(why, "short read");
 	finish();
 	make_machine(0x6a, 4, "config:8-15,32-57\n");
 	kernel.short_by = 8;
@@ -532,7 +532,7 @@ TEST(options_of_msr_are_not_ignored)
 		config.root = dir;
 		config.sys = &fake;
 		assert_int_equal(tier__open(&tier, &config, why, &todo), -EOPNOTSUPP);
-		assert_non_null(strstr(why, "/dev/cpu/0/msr"));
+		assert_has(why, "/dev/cpu/0/msr");
 		assert_int_equal(kernel.nr, 0);
 	}
 }
@@ -579,7 +579,7 @@ TEST(amd_gives_samples_by_l3)
 	start();
 	assert_int_equal(kernel.nr, 4 * 2 * 2);
 	assert_int_equal(tier__samples(tier), 4);
-	assert_non_null(strstr(tier__mechanism(tier), "counters of the L3s by"));
+	assert_has(tier__mechanism(tier), "counters of the L3s by");
 	read_after(1, 1);
 	for (unsigned int i = 0; i < 4; i++) {
 		assert_int_equal(samples[i].socket, i / 2);

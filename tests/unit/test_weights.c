@@ -164,11 +164,11 @@ TEST(test_machines_without_weights_are_refused, set_up, unit_leave_dir)
 	assert_refused(process, -EOPNOTSUPP, "one NUMA node");
 }
 
-TEST_IN_DIR(test_older_kernels_are_refused)
+TEST(test_older_kernels_are_refused, unit_enter_dir, unit_leave_dir)
 {
 	make_nodes("0-1\n");
 	assert_int_equal(act__look("weighted-interleave", dir, why), -EOPNOTSUPP);
-	assert_non_null(strstr(why, "it takes Linux 6.9, or --act move_pages"));
+	assert_has(why, "it takes Linux 6.9, or --act move_pages");
 }
 
 /* It opens the files for reading only. */

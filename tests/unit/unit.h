@@ -126,9 +126,6 @@ static inline int unit_run(struct unit_fixtures fixtures)
 	}                                                                      \
 	static void function(void)
 
-/* A test with a directory of its own, `dir`. */
-#define TEST_IN_DIR(function) TEST(function, unit_enter_dir, unit_leave_dir)
-
 /* Runs all tests of the file, with what is given: UNIT_MAIN(.each = { set_up, tear_down }). */
 #define UNIT_MAIN(...)                                                  \
 	int main(void)                                                  \
