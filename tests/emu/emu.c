@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emu.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <json-c/json.h>
 #include <limits.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 
 #define MSRFS ".output/tests/emu/msrfs/msrfs"
 #define CANNOT_MOUNT 4 /* exit status, libfuse's */

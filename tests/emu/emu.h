@@ -7,8 +7,6 @@
 #ifndef LATSCOPE_TESTS_EMU_H
 #define LATSCOPE_TESTS_EMU_H
 
-#include <stdbool.h>
-
 #include "../unit/unit.h"
 
 #define EMU_SECOND 1000000000.0

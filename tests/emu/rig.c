@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "rig.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <json-c/json.h>
-#include <math.h>
 #include <sys/file.h>
 
 const struct rig_generation rig_generations[RIG_GENERATIONS] = {

@@ -6,10 +6,8 @@
  */
 #include "rig.h"
 
-#include <errno.h>
 #include <json-c/json.h>
 #include <linux/mempolicy.h>
-#include <math.h>
 #include <sys/syscall.h>
 
 #include "core/numa_nodes.h"

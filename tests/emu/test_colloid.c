@@ -6,7 +6,6 @@
 #include "rig.h"
 
 #include <json-c/json.h>
-#include <math.h>
 
 #include <loadgen/tiers/random.h>
 #include "probes/tierlat/colloid.h"

@@ -6,8 +6,6 @@
  */
 #include "rig.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sys/file.h>
 
 #define RACES 25

@@ -5,8 +5,6 @@
  */
 #include "rig.h"
 
-#include <errno.h>
-
 /* Six boxes of Ice Lake: 0, 2 and 4 measure the near tier, the others the far one. */
 static const struct rig_setup six = { .sockets = 2, .boxes = 6 };
 #define BOX 0xe1c /* number 2 */

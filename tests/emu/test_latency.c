@@ -2,9 +2,6 @@
 /* Compares the reported latency with the reference, for every generation and all kinds of load. */
 #include "rig.h"
 
-#include <errno.h>
-#include <math.h>
-
 #include "probes/tierlat/colloid.h"
 
 #define NOTHING_CHANGES 0.01

@@ -5,9 +5,6 @@
  */
 #include "emu.h"
 
-#include <errno.h>
-#include <math.h>
-
 #define LAST 3 /* no box */
 
 struct generation {

@@ -2,9 +2,6 @@
 /* The rows of --raw: the arithmetic of docs/tierlat.md on them gives the printed values. */
 #include "rig.h"
 
-#include <errno.h>
-#include <math.h>
-
 #include "probes/tierlat/columns.h"
 
 #define EXACT 1e-9

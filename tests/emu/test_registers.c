@@ -6,8 +6,6 @@
  */
 #include "rig.h"
 
-#include <errno.h>
-#include <math.h>
 #include <sys/resource.h>
 
 static const uint16_t icx_boxes[] = {

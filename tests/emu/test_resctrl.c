@@ -3,8 +3,6 @@
 #include "../unit/unit.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 
 #include "core/clock.h"
 #include "probes/rmid/resctrl.h"

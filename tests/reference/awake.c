@@ -11,9 +11,6 @@
  * switches.
  */
 #include <linux/futex.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <sys/syscall.h>
 #include <time.h>
 
 #include "reference.h"

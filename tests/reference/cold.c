@@ -15,7 +15,6 @@
  *
  * A file system that keeps its pages in memory (tmpfs) cannot: exit code 77.
  */
-#include <fcntl.h>
 
 #include "reference.h"
 

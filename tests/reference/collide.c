@@ -10,11 +10,6 @@
  * short_pid= of each short process with a name of its own. Exit codes as in reference.h.
  */
 #include <linux/sched.h>
-#include <sched.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include "reference.h"
 

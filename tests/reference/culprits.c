@@ -19,10 +19,6 @@
  * that were over before the turn was, moved_most_ns= of all. Everything else on that CPU is
  * outweighed.
  */
-#include <sched.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include "reference.h"

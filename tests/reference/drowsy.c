@@ -16,9 +16,6 @@
  * other one ran, by its clock.
  */
 #include <linux/futex.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <sys/syscall.h>
 
 #include "reference.h"
 

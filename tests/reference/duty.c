@@ -13,10 +13,6 @@
  * out and counted: late=. steal_ns= is what the CPUs' hypervisor took from them, which schedstat
  * leaves out. The first second is for settling and has no line.
  */
-#include <sched.h>
-#include <signal.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include "reference.h"

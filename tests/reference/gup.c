@@ -9,10 +9,7 @@
  * child, written to by process_vm_writev(2): FAULT_FLAG_REMOTE; the kernel charges the caller
  * (minflt_window = PAGES), not the child (child_minflt_window = 0).
  */
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 
 #include "reference.h"
 

@@ -8,8 +8,6 @@
  * Reference: before= and after=, how often the thread has got a CPU, by schedstat, at ready=1,
  * where it is parked, and at done=1. A few waits more follow until the end of the window.
  */
-#include <stdatomic.h>
-#include <sys/syscall.h>
 
 #include "reference.h"
 

@@ -22,7 +22,6 @@
  * real-time tasks (950 ms a second) nor the server that runs fair tasks in their stead (Linux
  * 6.12) steps in.
  */
-#include <sched.h>
 
 #include "reference.h"
 

@@ -11,10 +11,7 @@
  *
  * Reference: rounds=, how many of each.
  */
-#include <sched.h>
 #include <setjmp.h>
-#include <signal.h>
-#include <stdatomic.h>
 
 #include <bpf/bpf.h>
 #include <linux/userfaultfd.h>

@@ -15,10 +15,6 @@
  * Then there is a line for each: child=, its PID, and run_delay_ns= and pcount=, what the scheduler
  * has counted since fork.
  */
-#include <fcntl.h>
-#include <sched.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include "reference.h"

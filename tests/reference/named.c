@@ -15,11 +15,7 @@
  *
  * Exit codes as in reference.h.
  */
-#include <fcntl.h>
 #include <linux/io_uring.h>
-#include <stdatomic.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 
 #include "reference.h"
 

@@ -7,7 +7,6 @@
  * faults reclaim the pages of FILE. With memory.high the kernel reclaims in a fault if it has no
  * other chance: in a system call that touches more than 64 pages.
  */
-#include <fcntl.h>
 
 #include <sys/uio.h>
 

@@ -14,9 +14,6 @@
  * moved_ns= is what the kernel added by the moves, waited_ns= how long each had waited by then, at
  * least. With `before`, run_delay_ns= is what it has added for all waits once they have ended.
  */
-#include <sched.h>
-#include <signal.h>
-#include <sys/wait.h>
 
 #include "reference.h"
 

@@ -6,7 +6,6 @@
  *
  * Reference: failed=, how many failed.
  */
-#include <sys/syscall.h>
 
 #include "reference.h"
 

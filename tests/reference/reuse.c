@@ -8,9 +8,6 @@
  * got a CPU more than once, and of all lives ran_ns=, run_delay_life_ns= and pcount_life=, the
  * scheduler's account. It is read of zombies, so it is final.
  */
-#include <fcntl.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 
 #include "reference.h"
 

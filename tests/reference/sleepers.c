@@ -22,10 +22,6 @@
  * The sum over the children is on the line total=1. This process's own waits are not told. The
  * lines started=PID, before ready=1, say beforehand which children there are.
  */
-#include <fcntl.h>
-#include <signal.h>
-#include <stdatomic.h>
-#include <sys/wait.h>
 
 #include "reference.h"
 

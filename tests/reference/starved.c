@@ -11,7 +11,6 @@
  * main thread around the faults. A kernel that preempts the main thread on its way to sleep does
  * not count these waits. Few and short waits are between the faults.
  */
-#include <sched.h>
 
 #include <linux/userfaultfd.h>
 

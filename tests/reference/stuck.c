@@ -11,7 +11,6 @@
  *            done=1 it waits in a fault that began after the go
  */
 #include <linux/userfaultfd.h>
-#include <sys/syscall.h>
 
 #include <selftest/reference/faults.h>
 

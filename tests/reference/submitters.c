@@ -9,14 +9,7 @@
  *
  * Prints pid0= and so on, the IDs, if there are at most 16. Exit codes as in reference.h.
  */
-#include <fcntl.h>
 #include <linux/sched.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include "reference.h"
 

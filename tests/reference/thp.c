@@ -7,7 +7,6 @@
  * created. So minflt_window = COUNT faults of this process in the window of -w, all of huge pages,
  * the first one perhaps retried for its anon_vma (see touch.c).
  */
-#include <fcntl.h>
 
 #include "reference.h"
 

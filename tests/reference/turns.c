@@ -11,9 +11,6 @@
  */
 #include <limits.h>
 #include <linux/futex.h>
-#include <signal.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include "reference.h"
 

@@ -15,8 +15,6 @@
  * ready=1 to done=1 are in run_queue_... and wakeup_..., but for those of the first peer. The lines
  * worker=TID, before ready=1, say which threads there are.
  */
-#include <sched.h>
-#include <sys/prctl.h>
 
 #include "capture.h"
 #include "reference.h"

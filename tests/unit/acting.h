@@ -5,8 +5,6 @@
 
 #include "unit.h"
 
-#include <errno.h>
-
 #include "probes/tierlat/act.h"
 
 #define NODES "sys/devices/system/node/"

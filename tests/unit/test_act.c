@@ -6,7 +6,6 @@
 #include "acting.h"
 
 #include <dlfcn.h>
-#include <math.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 

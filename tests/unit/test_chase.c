@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include <errno.h>
-
 #include "loadgen/pointer_chase.h"
 
 #define LINES 10007

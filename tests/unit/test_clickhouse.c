@@ -2,8 +2,6 @@
 /* Rows as text, names of services, addresses of servers, statements of packaging/clickhouse. */
 #include "sample.h"
 
-#include <errno.h>
-
 #include <serve/clickhouse_rows.h>
 #include <serve/clickhouse_server.h>
 #include <serve/clickhouse_sql.h>

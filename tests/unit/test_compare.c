@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "compared.h"
 
-#include <errno.h>
 #include <json-c/json.h>
-#include <math.h>
 #include <sqlite3.h>
 
 #include "store/json.h"

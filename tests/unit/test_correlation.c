@@ -3,7 +3,6 @@
 #include "sheet.h"
 
 #include <json-c/json.h>
-#include <math.h>
 
 static const struct table_column columns[] = {
 	[0] = { "socket", "", "package", TABLE_INTEGER, true },

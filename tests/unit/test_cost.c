@@ -2,8 +2,6 @@
 /* Cost of a probe, and events for which the kernel did not run it, between two readings. */
 #include "unit.h"
 
-#include <errno.h>
-
 #include "probes/cost.c"
 
 static struct bpf_probe_usage usage; /* what the kernel says now */

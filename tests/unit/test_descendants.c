@@ -2,9 +2,6 @@
 /* Orphans of the workload are reaped, other children are not. All are real processes. */
 #include "unit.h"
 
-#include <errno.h>
-#include <stdbool.h>
-
 /* A kernel without CONFIG_PROC_CHILDREN. */
 static bool without_list;
 

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <math.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "experiment/matrix.h"
 #include "experiment/plan.h"
 #include "stats/sequential.h"

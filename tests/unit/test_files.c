@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sample.h"
 
-#include <errno.h>
 #include <json-c/json.h>
-#include <math.h>
 
 #include "core/counts.h"
 #include "store/csv.h"

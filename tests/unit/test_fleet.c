@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include <errno.h>
-
 #include "core/hist.h"
 #include "fleet/answer.h"
 #include "fleet/sql.h"

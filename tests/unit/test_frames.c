@@ -2,7 +2,6 @@
 #include "sample.h"
 #include "unit.h"
 
-#include <errno.h>
 #include <sqlite3.h>
 
 #include "core/frames.h"

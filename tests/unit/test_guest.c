@@ -2,8 +2,6 @@
 /* The private guest's memory, read as the CPU would. */
 #include "unit.h"
 
-#include <stdbool.h>
-
 #include "probes/ringlat/guest.h"
 
 static unsigned char *memory;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sample.h"
 
-#include <errno.h>
-
 #include "core/sparse.h"
 
 /* The definition of the scheme in 128 bits, by division and search: shares nothing with hist.h. */

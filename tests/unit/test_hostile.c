@@ -8,11 +8,7 @@
 #include "sample.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #include <json-c/json.h>
 #include <sqlite3.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sample.h"
 
-#include <math.h>
-
 #include "stats/judge.h"
 #include "stats/rate.h"
 #include "stats/share.h"

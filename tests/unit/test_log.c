@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include <fcntl.h>
-
 #include "cli/log.h"
 
 static int saved;

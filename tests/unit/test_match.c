@@ -2,8 +2,6 @@
 /* Which probes, metrics and thresholds of two groups are compared. */
 #include "compared.h"
 
-#include <errno.h>
-
 static void write_as(const char *name, const char *method, const char *metric)
 {
 	write_run(recording_begin("memlat", method, metric), name, 100000, 1000, 20);

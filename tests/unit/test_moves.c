@@ -2,8 +2,6 @@
 /* How the emulated tiers read decisions: what changes their shares, and what must not. */
 #include "unit.h"
 
-#include <math.h>
-
 #include "loadgen/tiers/moves.h"
 
 static struct emulator emulator;

@@ -2,7 +2,6 @@
 /* Pages by node, nodes by tier: the texts of the kernel, made up below a temporary root. */
 #include "unit.h"
 
-#include <errno.h>
 #include <sys/mman.h>
 
 #include "core/numa_maps.h"

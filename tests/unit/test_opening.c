@@ -2,10 +2,8 @@
 /* Do probes open at the same time, but use what they share in turns? */
 #include "unit.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 
 static bool no_threads;
 

@@ -2,9 +2,7 @@
 /* Each output has each value under its own name, and keeps what it must keep. */
 #include "sample.h"
 
-#include <errno.h>
 #include <json-c/json.h>
-#include <math.h>
 #include <sys/syscall.h>
 
 #include "store/csv.h"

@@ -5,7 +5,6 @@
  */
 #include "unit.h"
 
-#include <errno.h>
 #include <linux/mempolicy.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include <math.h>
-
 #include "stats/inference.h"
 #include "stats/ranks.h"
 

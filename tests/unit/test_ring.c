@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include <errno.h>
-#include <math.h>
-
 #include "core/hist.h"
 #include "core/host.h"
 #include "print/ringlat.h"

@@ -3,7 +3,6 @@
 #include "sheet.h"
 
 #include <json-c/json.h>
-#include <math.h>
 
 #define SLOTS 4 /* rows of a process in an interval: more would only take longer */
 #define SLOT_NS 1000000

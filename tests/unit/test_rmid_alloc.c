@@ -2,8 +2,6 @@
 /* Properties of RMID allocation, one test for each: docs/rmid.md names them. */
 #include "unit.h"
 
-#include <stdbool.h>
-
 #include "../../kmod/rmid/book.h"
 
 #define COUNT 3

@@ -2,8 +2,6 @@
 /* Attribution of spans to processes, with records in any order and some of them lost. */
 #include "unit.h"
 
-#include <errno.h>
-
 #include "core/clock.h"
 #include "probes/rmid/attribution.h"
 #include "probes/rmid/counters.h"

@@ -2,9 +2,6 @@
 /* RMIDs that user space emulates from the records of tasks: whose they are, and when. */
 #include "unit.h"
 
-#include <errno.h>
-#include <fcntl.h>
-
 #include "probes/rmid/columns.h"
 #include "probes/rmid/attribution.h"
 #include "probes/rmid/emulation.h"

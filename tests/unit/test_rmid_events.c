@@ -2,9 +2,7 @@
 /* Perf events on CPUs of which some have gone offline since the list of online CPUs was read. */
 #include "unit.h"
 
-#include <errno.h>
 #include <linux/perf_event.h>
-#include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 

@@ -11,8 +11,6 @@
  */
 #include "unit.h"
 
-#include <stdbool.h>
-
 #include "../../kmod/rmid/book.h"
 
 #define RMIDS 3

@@ -2,8 +2,6 @@
 /* Meaning of readings of the monitoring counters, and the order in which RMIDs are read. */
 #include "unit.h"
 
-#include <stdbool.h>
-
 #include "../../kmod/rmid/count.h"
 #include "../../kmod/rmid/turns.h"
 #include "../../kmod/rmid/verdict.h"

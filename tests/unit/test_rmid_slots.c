@@ -2,8 +2,6 @@
 /* Spans of CPU time and their slots: nothing is counted twice, nothing is lost silently. */
 #include "unit.h"
 
-#include <errno.h>
-
 #include "probes/rmid/processes.h"
 #include "probes/rmid/slots.h"
 

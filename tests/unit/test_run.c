@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <sys/mman.h>
 
 #include "core/counts.h"

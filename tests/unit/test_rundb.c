@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sample.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
 #include <sqlite3.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include "store/rundb.h"

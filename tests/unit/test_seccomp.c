@@ -2,7 +2,6 @@
 /* System calls that the seccomp filter permits or refuses, each in a child process. */
 #include "unit.h"
 
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sys/ptrace.h>

@@ -2,7 +2,6 @@
 /* The sender, with a server that answers what a test tells it, or not at all. */
 #include "unit.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>

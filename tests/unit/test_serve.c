@@ -2,8 +2,6 @@
 /* The parts of serve that need no probe: exposition, exported cgroups, triggers, addresses. */
 #include "sample.h"
 
-#include <errno.h>
-#include <math.h>
 #include <sys/sysinfo.h>
 
 #include <serve/exposition.h>

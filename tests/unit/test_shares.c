@@ -3,7 +3,6 @@
 #include "sheet.h"
 
 #include <json-c/json.h>
-#include <math.h>
 
 #include "store/json.h"
 #include "core/process_shares.h"

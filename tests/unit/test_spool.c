@@ -2,8 +2,6 @@
 /* The spool: what is put is read once, in order, whatever ends; what is lost is counted. */
 #include "unit.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <time.h>
 
 #include <serve/spool.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include <math.h>
-
 #include "core/hist.h"
 #include "stats/contrast.h"
 #include "stats/inference.h"

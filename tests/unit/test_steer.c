@@ -5,8 +5,6 @@
  */
 #include "unit.h"
 
-#include <math.h>
-
 #include "probes/tierlat/act_weights.h"
 #include "probes/tierlat/steer.h"
 

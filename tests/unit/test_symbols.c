@@ -2,8 +2,6 @@
 /* Names of addresses, of small programs that the tests build, and of kernels and files made up. */
 #include "unit.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 

@@ -2,9 +2,7 @@
 #include "sample.h"
 #include "sheet.h"
 
-#include <errno.h>
 #include <json-c/json.h>
-#include <math.h>
 #include <sqlite3.h>
 
 #include "store/csv.h"

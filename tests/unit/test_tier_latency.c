@@ -5,8 +5,6 @@
  */
 #include "unit.h"
 
-#include <math.h>
-
 #include "probes/tierlat/colloid.h"
 #include "probes/tierlat/latency.h"
 

@@ -5,8 +5,6 @@
  */
 #include "unit.h"
 
-#include <errno.h>
-
 #include "probes/tierlat/model.h"
 
 static const struct tier_model *model_of(const char *name)

@@ -5,9 +5,6 @@
  */
 #include "unit.h"
 
-#include <errno.h>
-#include <math.h>
-
 #include "probes/tierlat/tier.h"
 
 #define REGISTERS 0x4000

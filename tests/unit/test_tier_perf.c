@@ -2,9 +2,7 @@
 /* The perf method with a fake /sys and a simulated kernel: no test machine has uncore PMUs. */
 #include "unit.h"
 
-#include <errno.h>
 #include <linux/perf_event.h>
-#include <math.h>
 
 #include "probes/tierlat/sysfs.h"
 #include "probes/tierlat/tier.h"

@@ -2,9 +2,7 @@
 #include "bursts.h"
 #include "sheet.h"
 
-#include <errno.h>
 #include <json-c/json.h>
-#include <math.h>
 
 #define FAST_NS 10000
 #define SLOW_NS 1000000

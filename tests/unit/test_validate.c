@@ -2,8 +2,6 @@
 /* How often a reference is repeated; without a window, which needs a kernel. */
 #include "unit.h"
 
-#include <errno.h>
-
 #include "selftest/validate.c"
 
 static struct child_shared shared;

@@ -2,8 +2,6 @@
 /* The weights of weighted interleave, with files below a temporary root. */
 #include "acting.h"
 
-#include <math.h>
-
 #include "probes/tierlat/act_internal.h"
 #include "probes/tierlat/act_weights.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sample.h"
 
-#include <errno.h>
-
 #include "core/why.h"
 #include "print/why.h"
 #include "stats/why.h"

@@ -6,6 +6,9 @@
 #ifndef LATSCOPE_TESTS_UNIT_H
 #define LATSCOPE_TESTS_UNIT_H
 
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
