@@ -19,7 +19,7 @@ static void read_file(const char *path)
 	ssize_t got;
 
 	if (fd < 0)
-		reference_die(REFERENCE_FAILED, "cannot open %s: %s", path, strerror(errno));
+		reference_die(REFERENCE_FAILED, "cannot open %s: %m", path);
 	do {
 		got = read(fd, buffer, sizeof(buffer));
 	} while (got > 0);
