@@ -25,7 +25,6 @@ static const struct parsed durations[] = {
 	{ "30d", 0, UNITS_MAX_NS },
 	{ "720h", 0, UNITS_MAX_NS },
 	{ "0.5", 0, SECOND / 2 },
-	{ ".5s", -EINVAL, 0 },
 	{ "1.5h", 0, 5400 * SECOND },
 	{ "2.9ns", 0, 3 },
 	{ "1.000000001s", 0, SECOND + 1 },
@@ -38,26 +37,6 @@ static const struct parsed durations[] = {
 	{ "0.00000000000000000000000000000000000001s", -ERANGE, 0 },
 	{ "99999999999999999999999999999999999999", -ERANGE, 0 },
 	{ "18446744073709551616ns", -ERANGE, 0 },
-	{ "", -EINVAL, 0 },
-	{ "s", -EINVAL, 0 },
-	{ ".", -EINVAL, 0 },
-	{ ".s", -EINVAL, 0 },
-	{ "1.s", -EINVAL, 0 },
-	{ "-1s", -EINVAL, 0 },
-	{ "-0", -EINVAL, 0 },
-	{ "+1s", -EINVAL, 0 },
-	{ " 1s", -EINVAL, 0 },
-	{ "1 s", -EINVAL, 0 },
-	{ "1s ", -EINVAL, 0 },
-	{ "1ss", -EINVAL, 0 },
-	{ "1S", -EINVAL, 0 },
-	{ "1.2.3s", -EINVAL, 0 },
-	{ "1e3", -EINVAL, 0 },
-	{ "0x10", -EINVAL, 0 },
-	{ "nan", -EINVAL, 0 },
-	{ "inf", -EINVAL, 0 },
-	{ "ten", -EINVAL, 0 },
-	{ "1,5s", -EINVAL, 0 },
 };
 
 static const struct parsed counts[] = {
@@ -69,15 +48,13 @@ static const struct parsed counts[] = {
 	{ "18446744073709551616", -ERANGE, 0 },
 	{ "18446744073709551625", -ERANGE, 0 },
 	{ "99999999999999999999999", -ERANGE, 0 },
-	{ "", -EINVAL, 0 },
-	{ "-1", -EINVAL, 0 },
-	{ "+1", -EINVAL, 0 },
-	{ " 1", -EINVAL, 0 },
-	{ "1 ", -EINVAL, 0 },
-	{ "1.0", -EINVAL, 0 },
-	{ "0x1", -EINVAL, 0 },
-	{ "99999999999999999999999x", -EINVAL, 0 },
 };
+
+static const char *const no_durations[] = { ".5s",    "",    "s",    ".",   ".s",  "1.s", "-1s",
+					    "-0",     "+1s", " 1s",  "1 s", "1s ", "1ss", "1S",
+					    "1.2.3s", "1e3", "0x10", "nan", "inf", "ten", "1,5s" };
+static const char *const no_counts[] = { "",   "-1",  "+1",  " 1",
+					 "1 ", "1.0", "0x1", "99999999999999999999999x" };
 
 static int parse_count(const char *text, uint64_t *count)
 {
@@ -96,12 +73,21 @@ static void assert_parsed(const struct parsed *cases, size_t nr,
 	}
 }
 
+static void assert_invalid(const char *const *texts, size_t nr,
+			   int parse(const char *text, uint64_t *number))
+{
+	for (size_t i = 0; i < nr; i++)
+		assert_parsed(&(struct parsed){ texts[i], -EINVAL, 0 }, 1, parse);
+}
+
 TEST(parse_durations_and_counts)
 {
 	uint64_t value;
 
 	assert_parsed(durations, COUNT_OF(durations), units__parse_duration);
+	assert_invalid(no_durations, COUNT_OF(no_durations), units__parse_duration);
 	assert_parsed(counts, COUNT_OF(counts), parse_count);
+	assert_invalid(no_counts, COUNT_OF(no_counts), parse_count);
 	assert_int_equal(units__parse_count("18446744073709551615", 0, UINT64_MAX, &value), 0);
 	assert_true(value == UINT64_MAX);
 }
