@@ -459,11 +459,9 @@ TEST(a_process_that_ends_stops_it)
 static unsigned int weight_of(unsigned int node)
 {
 	unsigned int weight = 0;
-	char path[128];
 	FILE *stream;
 
-	snprintf(path, sizeof(path), ACT_WEIGHTS "/node%u", node);
-	stream = fopen(path, "re");
+	stream = fopen(unit_text(ACT_WEIGHTS "/node%u", node), "re");
 	assert_non_null(stream);
 	assert_int_equal(fscanf(stream, "%u", &weight), 1);
 	fclose(stream);

@@ -78,10 +78,7 @@ static void tell(const char *line)
 
 static void make(const char *name)
 {
-	char path[128];
-
-	snprintf(path, sizeof(path), "sys/fs/resctrl/%s", name);
-	assert_int_equal(mkdir(unit_path(root, path), 0755), 0);
+	assert_int_equal(mkdir(unit_path(root, unit_text("sys/fs/resctrl/%s", name)), 0755), 0);
 }
 
 /* The tasks of a group, with a blank before each; NULL: there is no such group. */
@@ -177,10 +174,7 @@ static void refused(const char *root_of, const char *wanted)
 
 static const char *ours(unsigned int number)
 {
-	static char name[64];
-
-	snprintf(name, sizeof(name), RESCTRL_PREFIX "%d-%u", getpid(), number);
-	return name;
+	return unit_text(RESCTRL_PREFIX "%d-%u", getpid(), number);
 }
 
 TEST(half_of_the_rmids_are_left_to_others)
@@ -251,12 +245,11 @@ TEST(a_chosen_root_must_be_emulated)
 
 TEST(links_are_not_followed)
 {
-	char *other = unit_tmpdir(), path[128];
+	char *other = unit_tmpdir();
 	int fd = open(other, O_RDONLY | O_DIRECTORY);
 
 	unit_write(other, "real/file", "x");
-	snprintf(path, sizeof(path), "%s/link", other);
-	assert_int_equal(symlink("real", path), 0);
+	assert_int_equal(symlink("real", unit_text("%s/link", other)), 0);
 	close(resctrl_tree__at(fd, "real/file", O_RDONLY));
 	assert_int_equal(resctrl_tree__at(fd, "link/file", O_RDONLY), -ELOOP);
 	assert_int_equal(resctrl_tree__at(fd, "../etc", O_RDONLY), -EXDEV);
@@ -328,11 +321,8 @@ TEST(processes_of_others_stay_where_they_are)
 /* A child is in the group of its parent; if there is none for it, it must leave that. */
 TEST(who_waits_leaves_the_group_of_its_parent)
 {
-	char line[128];
-
 	open_with_process();
-	snprintf(line, sizeof(line), "task 5000100 5000100 %s", ours(1));
-	tell(line);
+	tell(unit_text("task 5000100 5000100 %s", ours(1)));
 	assert_tasks(ours(1), " 5000000 5000100");
 	assert_int_equal(resctrl__wait(resctrl, FIRST + 100), 0);
 	assert_tasks(ours(1), " 5000000");
@@ -448,13 +438,11 @@ TEST(groups_are_read_in_turn)
 TEST(what_is_no_number_is_no_value)
 {
 	static const char *const answers[] = { "Unavailable", "Error", "Unassigned", "-1", "x" };
-	char line[64];
 
 	open_with_process();
 	for (unsigned int i = 0; i < 5; i++) {
 		nr_told = 0;
-		snprintf(line, sizeof(line), "answer mbm_total_bytes %s", answers[i]);
-		tell(line);
+		tell(unit_text("answer mbm_total_bytes %s", answers[i]));
 		poll_it();
 		assert_int_equal(nr_told, 4); /* the others have values */
 		assert_int_equal(sum(LATSCOPE_RMID_MBM_TOTAL), 0);

@@ -50,12 +50,8 @@ __attribute__((unused)) static const struct comparison_rules defaults = {
 
 static inline int compare_with(const struct comparison_rules *rules)
 {
-	char off[64], on[64];
-
-	snprintf(off, sizeof(off), "%s/off", dir);
-	snprintf(on, sizeof(on), "%s/on", dir);
 	comparison__clear(&comparison);
-	return comparison__run(&comparison, rules, off, on);
+	return comparison__run(&comparison, rules, unit_path(dir, "off"), unit_path(dir, "on"));
 }
 
 static inline int compare(void)

@@ -25,15 +25,13 @@ static bool has_other_parts(enum account_kind kind)
 TEST(test_waits_are_summed_over_cpus)
 {
 	static const char *const versions[] = { "15", "16", "17" };
-	char text[512];
 
 	for (int i = 0; i < 3; i++) {
-		snprintf(text, sizeof(text),
-			 "version %s\ntimestamp 4294893713\n"
-			 "cpu0 1 2 3 4 5 6 7 1000000000000 20\n" DOMAIN
-			 "cpu1 0 0 0 0 0 0 9 5 3\n" DOMAIN,
-			 versions[i]);
-		unit_write(dir, "proc/schedstat", text);
+		unit_write(dir, "proc/schedstat",
+			   unit_text("version %s\ntimestamp 4294893713\n"
+				     "cpu0 1 2 3 4 5 6 7 1000000000000 20\n" DOMAIN
+				     "cpu1 0 0 0 0 0 0 9 5 3\n" DOMAIN,
+				     versions[i]));
 		assert_int_equal(read_kind(ACCOUNT_WAITS), 0);
 		assert_int_equal(account.events, 23);
 		assert_int_equal(account.ns, 1000000000005);
@@ -94,14 +92,9 @@ TEST(test_no_schedstat_says_what_the_kernel_lacks)
 
 static void add_disk(const char *name, const char *iostats, const char *stat)
 {
-	char path[128];
-
-	snprintf(path, sizeof(path), "sys/block/%s/mq/0/cpu_list", name);
-	unit_write(dir, path, "0\n");
-	snprintf(path, sizeof(path), "sys/block/%s/queue/iostats", name);
-	unit_write(dir, path, iostats);
-	snprintf(path, sizeof(path), "sys/block/%s/stat", name);
-	unit_write(dir, path, stat);
+	unit_write(dir, unit_text("sys/block/%s/mq/0/cpu_list", name), "0\n");
+	unit_write(dir, unit_text("sys/block/%s/queue/iostats", name), iostats);
+	unit_write(dir, unit_text("sys/block/%s/stat", name), stat);
 }
 
 TEST(test_requests_of_all_kinds_and_disks_are_summed)

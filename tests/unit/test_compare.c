@@ -152,11 +152,9 @@ TEST(idle_against_busy)
 
 static void write_group(const char *group, unsigned int runs, uint64_t events, uint64_t tail)
 {
-	char name[32];
-
 	for (unsigned int i = 0; i < runs; i++) {
-		snprintf(name, sizeof(name), "%s/%u", group, i);
-		write_mix(name, events + 10 * i, tail + tail * (i % 3) / 50, 2);
+		write_mix(unit_text("%s/%u", group, i), events + 10 * i, tail + tail * (i % 3) / 50,
+			  2);
 	}
 }
 
@@ -300,11 +298,9 @@ TEST(keys)
 
 static void cut_off(const char *name)
 {
-	char path[128];
 	sqlite3 *db;
 
-	snprintf(path, sizeof(path), "%s/%s/run.db", dir, name);
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_open(unit_text("%s/%s/run.db", dir, name), &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, "UPDATE meta SET value = 0 WHERE name = 'complete'", NULL,
 				      NULL, NULL),
 			 SQLITE_OK);
@@ -376,12 +372,10 @@ TEST(test_a_recording_that_the_kernel_contradicts_is_warned_of)
 
 TEST(one_recording_twice)
 {
-	char off[64], on[64];
-
 	write_mix("on", 100000, 1000, 20);
-	snprintf(off, sizeof(off), "%s/on/run.db", dir);
-	snprintf(on, sizeof(on), "%s/on", dir);
-	assert_int_equal(comparison__run(&comparison, &defaults, off, on), 0);
+	assert_int_equal(comparison__run(&comparison, &defaults, unit_path(dir, "on/run.db"),
+					 unit_path(dir, "on")),
+			 0);
 	assert_warned("are the same recording");
 	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++) {
 		assert_int_equal(statistic(i)->verdict, JUDGE_NO_DIFFERENCE);

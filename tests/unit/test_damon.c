@@ -20,10 +20,7 @@ static struct act_done done;
 
 static void make_file(const char *format, unsigned int which, const char *text)
 {
-	char path[256];
-
-	snprintf(path, sizeof(path), format, which);
-	unit_write(dir, path, text);
+	unit_write(dir, unit_text(format, which), text);
 }
 
 static void make_kdamond(unsigned int which)
@@ -91,19 +88,13 @@ static void set_up(void)
 
 static void has(const char *format, unsigned int which, const char *text)
 {
-	char path[256];
-
-	snprintf(path, sizeof(path), format, which);
-	assert_line(path, text);
+	assert_line(unit_text(format, which), text);
 }
 
 /* The address of a block of memory. */
 static void has_block(const char *format, unsigned int which, unsigned int block)
 {
-	char text[32];
-
-	snprintf(text, sizeof(text), "%llu", block * 0x8000000ULL);
-	has(format, which, text);
+	has(format, which, unit_text("%llu", block * 0x8000000ULL));
 }
 
 static void has_kdamonds(const char *text)

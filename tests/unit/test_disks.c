@@ -5,10 +5,7 @@
 
 static void add_disk(const char *name)
 {
-	char path[128];
-
-	snprintf(path, sizeof(path), "sys/block/%s/mq/0/cpu_list", name);
-	unit_write(dir, path, "0\n");
+	unit_write(dir, unit_text("sys/block/%s/mq/0/cpu_list", name), "0\n");
 }
 
 /* dm-1 on dm-0 and on a partition of sdb; dm-0 on sda; md on nothing. */

@@ -105,12 +105,8 @@ static void forget(void)
 
 static void copy_origin(void)
 {
-	char command[3 * TEXT];
-
-	snprintf(command, sizeof(command),
-		 "rm -rf '%s/run' && mkdir '%s/run' && cp '%s/run/run.db' '%s/run'", dir, dir,
-		 origin, dir);
-	assert_int_equal(system(command), 0);
+	unit_shell("rm -rf '%s/run' && mkdir '%s/run' && cp '%s/run/run.db' '%s/run'", dir, dir,
+		   origin, dir);
 }
 
 /* The change may fail: then there is no attack. */
@@ -375,12 +371,11 @@ static const char *column(const char *const *of)
 /* All rows, or some. */
 static const char *where(const char *const *of)
 {
-	static char text[TEXT];
 	unsigned int modulus = 1 + pick(6);
 
-	snprintf(text, sizeof(text), "WHERE length(\"%s\" || 'x') %% %u = %u OR \"%s\" %% %u = %u",
-		 of[1], modulus, pick(modulus), of[1], modulus, pick(modulus));
-	return pick(4) ? text : "";
+	return pick(4) ? unit_text("WHERE length(\"%s\" || 'x') %% %u = %u OR \"%s\" %% %u = %u",
+				   of[1], modulus, pick(modulus), of[1], modulus, pick(modulus))
+		       : "";
 }
 
 static void change_data(char *sql, const char *const *of)
@@ -421,10 +416,9 @@ static void change_kind(char *sql, const char *const *of)
 		"CREATE TABLE %1$s AS SELECT * FROM was, was AS again",
 		"",
 	};
-	char create[TEXT / 2];
 
-	snprintf(create, sizeof(create), kinds[pick(COUNT_OF(kinds))], of[0], of[1], column(of));
-	snprintf(sql, TEXT, "ALTER TABLE %s RENAME TO was; %s", of[0], create);
+	snprintf(sql, TEXT, "ALTER TABLE %s RENAME TO was; %s", of[0],
+		 unit_text(kinds[pick(COUNT_OF(kinds))], of[0], of[1], column(of)));
 }
 
 static void change_schema(char *sql, const char *const *of)

@@ -191,8 +191,7 @@ static unsigned int named_of(unsigned int nr)
 	assert_false(names__are_cheap(own)); /* a walk has just ended */
 	assert_int_equal(mkdir(unit_path(dir, late), 0700), 0);
 	for (unsigned int i = 0; i < nr; i++) {
-		snprintf(path, sizeof(path), "%s/%u", above, i);
-		assert_int_equal(rmdir(unit_path(dir, path)), 0);
+		assert_int_equal(rmdir(unit_path(dir, unit_text("%s/%u", above, i))), 0);
 	}
 	assert_string_equal(names__cgroup_path(own, id_of(late)), "/late");
 	for (unsigned int i = 0; i < nr; i++)

@@ -172,10 +172,8 @@ TEST(labels_have_limits)
 
 	memset(text, 'x', sizeof(text));
 	snprintf(text + 300, 10, "=");
-	snprintf(line, sizeof(line), "--label=%s", text);
-	assert_int_equal(parse(&options, line), -EINVAL);
-	snprintf(line, sizeof(line), "--label=k=%s", text);
-	assert_int_equal(parse(&options, line), -EINVAL);
+	assert_int_equal(parse(&options, unit_text("--label=%s", text)), -EINVAL);
+	assert_int_equal(parse(&options, unit_text("--label=k=%s", text)), -EINVAL);
 	assert_has(options.error, "too long");
 }
 

@@ -21,10 +21,7 @@ static struct pages_count count;
 
 static void make_socket(unsigned int node, const char *cpus, unsigned int first)
 {
-	char path[128];
-
-	snprintf(path, sizeof(path), NODES "node%u/cpulist", node);
-	unit_write(dir, path, cpus);
+	unit_write(dir, unit_text(NODES "node%u/cpulist", node), cpus);
 	unit_write_socket(dir, first, node);
 }
 
@@ -52,16 +49,11 @@ static void remove_machine(void)
 /* A process that ran on this CPU last. */
 static void make_process(int pid, const char *name, unsigned int cpu, const char *maps)
 {
-	char path[64], text[512];
-
-	snprintf(path, sizeof(path), "proc/%d/numa_maps", pid);
-	unit_write(dir, path, maps);
-	snprintf(path, sizeof(path), "proc/%d/stat", pid);
-	snprintf(text, sizeof(text),
-		 "%d (%s) S 1 2 3 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 99 1000 10 "
-		 "18446744073709551615 1 2 3 4 5 0 0 0 65536 0 0 0 17 %u 0 0 0 0 0\n",
-		 pid, name, cpu);
-	unit_write(dir, path, text);
+	unit_write(dir, unit_text("proc/%d/numa_maps", pid), maps);
+	unit_write(dir, unit_text("proc/%d/stat", pid),
+		   unit_text("%d (%s) S 1 2 3 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 99 1000 10 "
+			     "18446744073709551615 1 2 3 4 5 0 0 0 65536 0 0 0 17 %u 0 0 0 0 0\n",
+			     pid, name, cpu));
 }
 
 static int scan(const char *model)
@@ -160,12 +152,10 @@ TEST(what_is_not_understood_is_counted_and_absent)
 	static const char *const stats[] = {
 		"", "17", "17 (a", "17 a) S", "17 )a( S 1", "17 (a)S 1", "17 (a) S 1", "17 (a)",
 	};
-	char path[64];
 
 	for (unsigned int i = 0; i < COUNT_OF(stats); i++) {
 		make_process(20 + i, "", 0, "1000 default N0=1 kernelpagesize_kB=4\n");
-		snprintf(path, sizeof(path), "proc/%u/stat", 20 + i);
-		unit_write(dir, path, stats[i]);
+		unit_write(dir, unit_text("proc/%u/stat", 20 + i), stats[i]);
 	}
 	make_process(40, "other text", 0, "Name:\tother text\n");
 	make_process(41, "no pages", 0, "1000 default\n2000 default file=/x\n");

@@ -27,13 +27,9 @@ static void write_psi(const char *cpu, const char *memory, const char *io)
 
 static void write_limited(const char *group, const char *limit, const char *us)
 {
-	char name[128], text[128];
-
-	snprintf(name, sizeof(name), "sys/fs/cgroup/%s/cpu.max", group);
-	unit_write(dir, name, limit);
-	snprintf(name, sizeof(name), "sys/fs/cgroup/%s/cpu.stat", group);
-	snprintf(text, sizeof(text), "usage_usec 9\nnr_throttled 3\nthrottled_usec %s\n", us);
-	unit_write(dir, name, text);
+	unit_write(dir, unit_text("sys/fs/cgroup/%s/cpu.max", group), limit);
+	unit_write(dir, unit_text("sys/fs/cgroup/%s/cpu.stat", group),
+		   unit_text("usage_usec 9\nnr_throttled 3\nthrottled_usec %s\n", us));
 }
 
 static void open_here(void)

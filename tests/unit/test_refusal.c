@@ -103,13 +103,11 @@ static void begin_attempt(void)
 
 static void assert_verdict(int err, const char *program, const char *verdict)
 {
-	char wanted[RUN_TEXT];
-
-	snprintf(wanted, sizeof(wanted),
-		 "the kernel's verifier refused program %s: %s (-v shows its log)", program,
-		 verdict);
 	assert_true(refusal__by_verifier());
-	assert_string_equal(explain(err), wanted);
+	assert_string_equal(
+		explain(err),
+		unit_text("the kernel's verifier refused program %s: %s (-v shows its log)",
+			  program, verdict));
 }
 
 #define PROHIBITED "R1 32-bit pointer arithmetic prohibited"
@@ -225,10 +223,10 @@ TEST(long_names_and_verdicts_are_cut)
 	refuse(program, verdict);
 	refusal__show_log(NULL);
 	fclose(to);
-	snprintf(expected, sizeof(expected),
-		 "the kernel's verifier refused program %.40s: %.120s (-v shows its log)", program,
-		 verdict);
-	assert_string_equal(explain(-EACCES), expected);
+	assert_string_equal(
+		explain(-EACCES),
+		unit_text("the kernel's verifier refused program %.40s: %.120s (-v shows its log)",
+			  program, verdict));
 	snprintf(expected, sizeof(expected), "verifier's log of program %.63s:\nvvv", program);
 	assert_memory_equal(text, expected, strlen(expected));
 	assert_string_equal(strchr(text, '\n') + 1, strcat(verdict, "\n"));

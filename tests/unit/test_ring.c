@@ -302,7 +302,7 @@ static const struct {
 
 TEST(mitigations_are_reported)
 {
-	char text[RING_MITIGATIONS_TEXT], cpuinfo[128];
+	char text[RING_MITIGATIONS_TEXT];
 	struct ring_facts facts = { .cpuid_cycles = 150 };
 	struct ring_where where;
 
@@ -313,10 +313,9 @@ TEST(mitigations_are_reported)
 		unit_write(dir, VULNERABILITIES "spectre_v2", mitigations[i].spectre_v2);
 		unit_write(dir, VULNERABILITIES "retbleed", mitigations[i].retbleed);
 		unit_write(dir, VULNERABILITIES "mds", mitigations[i].mds);
-		snprintf(cpuinfo, sizeof(cpuinfo),
-			 "model name : CPU X\nmicrocode : 0x7\nflags : %s\n\n",
-			 mitigations[i].flags);
-		unit_write(dir, "proc/cpuinfo", cpuinfo);
+		unit_write(dir, "proc/cpuinfo",
+			   unit_text("model name : CPU X\nmicrocode : 0x7\nflags : %s\n\n",
+				     mitigations[i].flags));
 		host = host__describe(dir);
 		ring_where__judge(&where, &facts, host, dir);
 		ring_where__mitigations(&where, text);

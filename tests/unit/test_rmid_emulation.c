@@ -247,13 +247,9 @@ TEST(a_lost_end_is_noticed_when_its_memory_is_used_again, set_up, tear_down)
 
 static void write_stat(uint32_t tgid, const char *state, unsigned int threads, uint64_t start)
 {
-	char path[64], text[256];
-
-	snprintf(path, sizeof(path), "proc/%u/stat", tgid);
-	snprintf(text, sizeof(text),
-		 "%u (a) b) %s 1 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 %u 0 %llu 9 9\n", tgid,
-		 state, threads, (unsigned long long)start);
-	unit_write(dir, path, text);
+	unit_write(dir, unit_text("proc/%u/stat", tgid),
+		   unit_text("%u (a) b) %s 1 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 %u 0 %llu 9 9\n",
+			     tgid, state, threads, (unsigned long long)start));
 }
 
 /* It is not known to have ended: nothing is freed. */

@@ -176,15 +176,13 @@ TEST(test_accept_chooses_the_format)
 
 static void set_up(unsigned int keys)
 {
-	char name[RUN_NAME];
-
 	run->nr_probes = 1;
 	run->probes[0].nr_metrics = 1;
 	for (unsigned int i = 0; i < keys; i++) {
 		const struct lat_key key = { .id = i + 1, .by = LAT_BY_CGROUP };
 
-		snprintf(name, sizeof(name), i ? "/%u" : "cgroup %u", i);
-		assert_int_equal(run__add_key(delta, &key, name), 0);
+		assert_int_equal(run__add_key(delta, &key, unit_text(i ? "/%u" : "cgroup %u", i)),
+				 0);
 	}
 }
 

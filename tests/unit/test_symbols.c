@@ -41,23 +41,10 @@ struct program {
 	size_t nr;
 };
 
-static void run(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void run(const char *format, ...)
-{
-	char command[4096];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(command, sizeof(command), format, args);
-	va_end(args);
-	assert_int_equal(system(command), 0);
-}
-
 static void build(const char *name, const char *options)
 {
 	unit_write(dir, "walker.c", walker);
-	run("cd %s && cc -O1 -fno-omit-frame-pointer %s walker.c -o %s", dir, options, name);
+	unit_shell("cd %s && cc -O1 -fno-omit-frame-pointer %s walker.c -o %s", dir, options, name);
 }
 
 static struct program start(const char *name)
@@ -258,7 +245,7 @@ TEST(test_file_that_was_changed_is_not_used)
 
 	note_and_end(&program);
 
-	run("echo >>%s", unit_path(dir, "walker"));
+	unit_shell("echo >>%s", unit_path(dir, "walker"));
 	resolve_saying("1 files were changed meanwhile");
 	assert_frame(0, 1, "", "walker");
 	assert_string_equal(symbols__frame(symbols, 0, 1)->build_id, "");
@@ -269,7 +256,7 @@ static void read_build_id(const char *name, char out[65])
 {
 	char *text, *found;
 
-	run("readelf -n %s/%s >%s/notes", dir, name, dir);
+	unit_shell("readelf -n %s/%s >%s/notes", dir, name, dir);
 	text = unit_read(dir, "notes");
 	found = strstr(text, "Build ID: ");
 	assert_non_null(found);
@@ -279,21 +266,20 @@ static void read_build_id(const char *name, char out[65])
 
 TEST(test_stripped_program_has_names_of_its_debug_file)
 {
-	char id[65], expected[SYMBOL_TEXT];
+	char id[65];
 
 	build("walker", "-g");
 	read_build_id("walker", id);
-	run("cd %s && mkdir -p debug/.build-id/%.2s && objcopy --only-keep-debug walker "
-	    "debug/.build-id/%.2s/%s.debug && strip walker",
-	    dir, id, id, id + 2);
+	unit_shell("cd %s && mkdir -p debug/.build-id/%.2s && objcopy --only-keep-debug walker "
+		   "debug/.build-id/%.2s/%s.debug && strip walker",
+		   dir, id, id, id + 2);
 	assert_walker("walker");
 
-	run("rm -r %s/debug", dir);
+	unit_shell("rm -r %s/debug", dir);
 	name_walker("walker");
 	assert_frame(0, 1, "", "walker");
-	snprintf(expected, sizeof(expected), "walker+0x%lx (%s)",
-		 symbols__frame(symbols, 0, 1)->file_offset, id);
-	assert_text(1, expected);
+	assert_text(1,
+		    unit_text("walker+0x%lx (%s)", symbols__frame(symbols, 0, 1)->file_offset, id));
 }
 
 TEST(test_debug_file_of_another_build_is_not_used)
@@ -303,9 +289,10 @@ TEST(test_debug_file_of_another_build_is_not_used)
 	build("other", "-g -DOTHER -static-pie");
 	build("walker", "-g");
 	read_build_id("walker", id);
-	run("cd %s && mkdir -p debug/.build-id/%.2s && cp other debug/.build-id/%.2s/%s.debug && "
-	    "strip walker",
-	    dir, id, id, id + 2);
+	unit_shell(
+		"cd %s && mkdir -p debug/.build-id/%.2s && cp other debug/.build-id/%.2s/%s.debug && "
+		"strip walker",
+		dir, id, id, id + 2);
 	name_walker("walker");
 	assert_frame(0, 1, "", "walker");
 }
@@ -313,9 +300,9 @@ TEST(test_debug_file_of_another_build_is_not_used)
 TEST(test_names_are_sanitized)
 {
 	build("walker", "");
-	run("cd %s && objcopy --redefine-sym outer=\"$(printf 'ev\\033[2Jil')\" walker && "
-	    "mv walker \"$(printf 'x\\033y')\"",
-	    dir);
+	unit_shell("cd %s && objcopy --redefine-sym outer=\"$(printf 'ev\\033[2Jil')\" walker && "
+		   "mv walker \"$(printf 'x\\033y')\"",
+		   dir);
 	name_walker("x\033y");
 	assert_frame(0, 1, "ev?[2Jil", "x?y");
 }
@@ -499,7 +486,7 @@ TEST(test_broken_files_cost_only_their_names)
 	assert_int_equal(stat(unit_path(dir, "walker"), &st), 0);
 	for (int i = 0; i < BROKEN; i++) {
 		snprintf(name, sizeof(name), "broken%d", i);
-		run("cp %s/walker %s/%s", dir, dir, name);
+		unit_shell("cp %s/walker %s/%s", dir, dir, name);
 		fd = open(unit_path(dir, name), O_RDWR | O_CLOEXEC);
 		image = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		assert_ptr_not_equal(image, MAP_FAILED);

@@ -211,10 +211,7 @@ TEST(keys_and_others_are_the_whole)
 	double sum = 0;
 
 	for (int i = 0; i < 5 * TABLE_KEYS; i++) {
-		char tier[32];
-
-		snprintf(tier, sizeof(tier), "tier %d", i * 7919 % TABLE_KEYS);
-		count(i * 31 % 8191, tier, i % 97);
+		count(i * 31 % 8191, unit_text("tier %d", i * 7919 % TABLE_KEYS), i % 97);
 		sum += i % 97;
 	}
 	for (size_t key = 0; key < table__keys(table); key++) {
@@ -305,14 +302,13 @@ TEST(json_is_streamed_as_json_c_prints_it)
 		"{\"a/b\":[1,null,-2.50,true,\"x\\\\\\\"/\"],\"\\u00e4\":{\"c\":[{\"d\":0}]}}";
 	struct json_object *object = json_tokener_parse(text);
 	const int pretty = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED;
-	char wanted[512];
 
 	for (int indented = 0; indented < 2; indented++) {
 		int flags = JSON_C_TO_STRING_NOSLASHESCAPE | (indented ? pretty : 0);
 
-		snprintf(wanted, sizeof(wanted), "%s\n",
-			 json_object_to_json_string_ext(object, flags));
-		assert_string_equal(streamed(json_object_get(object), indented), wanted);
+		assert_string_equal(streamed(json_object_get(object), indented),
+				    unit_text("%s\n",
+					      json_object_to_json_string_ext(object, flags)));
 	}
 	json_object_put(object);
 	assert_string_equal(streamed(json_tokener_parse("[[],{}]"), true), "[\n  [],\n  {}\n]\n");

@@ -279,10 +279,8 @@ static const char cpuinfo[] = "processor\t: 0\n"
 TEST(cpuinfo_is_read)
 {
 	struct tier_cpu cpu;
-	char text[1024];
 
-	snprintf(text, sizeof(text), cpuinfo, "");
-	unit_write(dir, "proc/cpuinfo", text);
+	unit_write(dir, "proc/cpuinfo", unit_text(cpuinfo, ""));
 	assert_int_equal(tier_cpu__read(&cpu, dir), 0);
 	assert_string_equal(cpu.vendor, "GenuineIntel");
 	assert_string_equal(cpu.name, "Intel(R) Xeon(R) Platinum 8380 CPU @ 2.30GHz");
@@ -290,8 +288,7 @@ TEST(cpuinfo_is_read)
 	assert_int_equal(cpu.model, 106);
 	assert_int_equal(cpu.stepping, 6);
 	assert_false(cpu.hypervisor);
-	snprintf(text, sizeof(text), cpuinfo, " hypervisor");
-	unit_write(dir, "proc/cpuinfo", text);
+	unit_write(dir, "proc/cpuinfo", unit_text(cpuinfo, " hypervisor"));
 	assert_int_equal(tier_cpu__read(&cpu, dir), 0);
 	assert_true(cpu.hypervisor);
 }

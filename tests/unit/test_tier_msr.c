@@ -143,14 +143,11 @@ static void assert_refused(const char *model, int err, const char *says)
 TEST(boxes_are_those_of_the_driver)
 {
 	for (unsigned int i = 0; i < 6; i++) {
-		char name[128];
+		const char *box =
+			unit_text("sys/bus/event_source/devices/uncore_cha_%u", i < 5 ? i : 9);
 
-		snprintf(name, sizeof(name), "sys/bus/event_source/devices/uncore_cha_%u/type",
-			 i < 5 ? i : 9);
-		unit_write(dir, name, "7\n");
-		snprintf(name, sizeof(name), "sys/bus/event_source/devices/uncore_cha_%u/cpumask",
-			 i < 5 ? i : 9);
-		unit_write(dir, name, "0,4\n");
+		unit_write(dir, unit_text("%s/type", box), "7\n");
+		unit_write(dir, unit_text("%s/cpumask", box), "0,4\n");
 	}
 	assert_int_equal(open_model("spr"), 0);
 	assert_int_equal(tier__boxes(tier, 0), 6);

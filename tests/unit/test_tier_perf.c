@@ -130,10 +130,7 @@ static void pass(double seconds, double share)
 
 static void write_in(const char *format, const char *pmu, const char *content)
 {
-	char name[256];
-
-	snprintf(name, sizeof(name), format, pmu);
-	unit_write(dir, name, content);
+	unit_write(dir, unit_text(format, pmu), content);
 }
 
 static void add_pmu(const char *pmu, const char *type, const char *cpumask, const char *umask)
@@ -148,13 +145,10 @@ static void add_pmu(const char *pmu, const char *type, const char *cpumask, cons
 static void set_cpu(const char *vendor, const char *name, unsigned int family, unsigned int model,
 		    const char *flags)
 {
-	char text[512];
-
-	snprintf(text, sizeof(text),
-		 "vendor_id\t: %s\ncpu family\t: %u\nmodel\t\t: %u\nmodel name\t: %s\n"
-		 "stepping\t: 3\nflags\t\t: fpu %s\n",
-		 vendor, family, model, name, flags);
-	unit_write(dir, "proc/cpuinfo", text);
+	unit_write(dir, "proc/cpuinfo",
+		   unit_text("vendor_id\t: %s\ncpu family\t: %u\nmodel\t\t: %u\nmodel name\t: %s\n"
+			     "stepping\t: 3\nflags\t\t: fpu %s\n",
+			     vendor, family, model, name, flags));
 }
 
 static void set_cpuinfo(unsigned int model, const char *flags)
@@ -183,16 +177,12 @@ static void remove_all(void)
 /* Two sockets with `boxes` CHAs each. */
 static void make_machine(unsigned int model, unsigned int boxes, const char *umask)
 {
-	char pmu[64], type[16];
-
 	remove_all();
 	set_cpuinfo(model, "");
 	unit_write_socket(dir, 0, 0);
 	unit_write_socket(dir, 28, 1);
 	for (unsigned int i = 0; i < boxes; i++) {
-		snprintf(pmu, sizeof(pmu), "uncore_cha_%u", i);
-		snprintf(type, sizeof(type), "%u\n", 40 + i);
-		add_pmu(pmu, type, "0,28\n", umask);
+		add_pmu(unit_text("uncore_cha_%u", i), unit_text("%u\n", 40 + i), "0,28\n", umask);
 	}
 }
 
@@ -657,14 +647,13 @@ TEST(invalid_lists_are_refused)
 					   "1;2",
 					   "1,2,3,4,5,6,7,8,9" };
 	unsigned int cpus[8], which;
-	char format[128];
 	uint64_t bits;
 
 	for (size_t i = 0; i < COUNT_OF(bad); i++)
 		assert_int_equal(sysfs_cpus__parse(bad[i], cpus, 8), -EUCLEAN);
 	for (size_t i = 0; i < COUNT_OF(bad) - 1; i++) {
-		snprintf(format, sizeof(format), "config:%s", bad[i]);
-		assert_int_equal(sysfs_format__parse(format, &which, &bits), -EUCLEAN);
+		assert_int_equal(sysfs_format__parse(unit_text("config:%s", bad[i]), &which, &bits),
+				 -EUCLEAN);
 	}
 	assert_int_equal(sysfs_format__parse("config", &which, &bits), -EUCLEAN);
 	assert_int_equal(sysfs_format__parse("config3:1", &which, &bits), -EUCLEAN);
@@ -714,11 +703,10 @@ TEST(damaged_files_are_refused)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(damages); i++) {
-		char name[128];
 
 		make_machine(0x6a, 2, "config:8-15,32-57\n");
-		snprintf(name, sizeof(name), PMUS "/uncore_cha_0/%s", damages[i].file);
-		unit_write(dir, name, damages[i].content);
+		unit_write(dir, unit_text(PMUS "/uncore_cha_0/%s", damages[i].file),
+			   damages[i].content);
 		assert_true(open_with(NULL) < 0);
 		assert_true(why[0] && !strchr(why, '\n'));
 		assert_int_equal(kernel.open, 0);

@@ -257,7 +257,6 @@ TEST(as_json)
 {
 	const struct score score = { .slow = { others, bursts, bursts }, .split = true };
 	struct json_object *object = json_object_new_object();
-	char number[32];
 
 	record_and_read(&score, INTERVALS, &rules);
 	report__add_timeline(object, &timeline);
@@ -267,8 +266,8 @@ TEST(as_json)
 			    "\"positive correlation\"");
 	assert_string_equal(value(object, "/correlation/pairs/0/verdict"),
 			    "\"no correlation shown\"");
-	snprintf(number, sizeof(number), "%zu", timeline.nr_correlated);
-	assert_string_equal(value(object, "/correlation/intervals"), number);
+	assert_string_equal(value(object, "/correlation/intervals"),
+			    unit_text("%zu", timeline.nr_correlated));
 	assert_string_equal(value(object, "/timeline/probes/1/probe"), "\"runqlat\"");
 	assert_string_equal(value(object, "/timeline/intervals/59/end_sec"), "60");
 	assert_string_equal(value(object, "/contributors/2/name"), "\"burst (2)\"");

@@ -36,10 +36,7 @@ static void set_up(void)
 
 static void has(const char *name, const char *text)
 {
-	char path[128];
-
-	snprintf(path, sizeof(path), WEIGHTS "%s", name);
-	assert_line(path, text);
+	assert_line(unit_text(WEIGHTS "%s", name), text);
 }
 
 static void weigh(double share)

@@ -110,14 +110,10 @@ TEST(without_a_main_victim_all_are_the_subject)
 /* The sentence about each part of a probe, if web waits for that alone. */
 static void assert_phrases(const char *name, const char *culprit, const char *const *phrases)
 {
-	char sentence[WHY_SENTENCE];
-
 	for (unsigned int i = 0; i < why__parts(name); i++) {
 		new_probe(name);
 		add("web (1)", why__part(name, i), culprit, 5);
-		snprintf(sentence, sizeof(sentence), "100 %% of the slow time of web (1): %s",
-			 phrases[i]);
-		assert_sentence(sentence);
+		assert_sentence(unit_text("100 %% of the slow time of web (1): %s", phrases[i]));
 	}
 	assert_null(why__part(name, why__parts(name)));
 }
@@ -162,11 +158,8 @@ TEST(each_part_of_a_request_has_a_phrase)
 
 TEST(many_small_culprits_are_one_reason)
 {
-	char culprit[RUN_NAME];
-
 	for (int i = 0; i < 8; i++) {
-		snprintf(culprit, sizeof(culprit), "job%c (%d)", 'a' + i, i);
-		add("web (1)", "other", culprit, 10);
+		add("web (1)", "other", unit_text("job%c (%d)", 'a' + i, i), 10);
 	}
 	add("web (1)", "idle", NULL, 20);
 	assert_sentence("80 % of the slow time of web (1): other processes ran on the same CPUs; "

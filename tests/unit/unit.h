@@ -136,7 +136,22 @@ static inline int unit_run(struct unit_fixtures fixtures)
 		return unit_run((struct unit_fixtures){ __VA_ARGS__ }); \
 	}
 
-/* ---- printed texts ---- */
+/* ---- texts ---- */
+
+/* A text by a format, valid for the next 63 calls. */
+__attribute__((format(printf, 1, 2))) static inline char *unit_text(const char *format, ...)
+{
+	static char *texts[64];
+	static unsigned int calls;
+	char **text = &texts[calls++ % COUNT_OF(texts)];
+	va_list args;
+
+	free(*text);
+	va_start(args, format);
+	assert_true(vasprintf(text, format, args) >= 0);
+	va_end(args);
+	return *text;
+}
 
 static struct {
 	FILE *out;
@@ -223,6 +238,9 @@ static inline int unit_in_child(int (*check)(void))
 	return WEXITSTATUS(status);
 }
 
+/* A command of the shell, which must succeed. */
+#define unit_shell(...) assert_int_equal(system(unit_text(__VA_ARGS__)), 0)
+
 /* A new directory; the caller ends with unit_remove(). */
 static inline char *unit_tmpdir(void)
 {
@@ -235,19 +253,13 @@ static inline char *unit_tmpdir(void)
 
 static inline void unit_remove(char *where)
 {
-	char command[4096];
-
-	snprintf(command, sizeof(command), "rm -rf '%s'", where);
-	assert_int_equal(system(command), 0);
+	unit_shell("rm -rf '%s'", where);
 	free(where);
 }
 
 static inline char *unit_path(const char *where, const char *name)
 {
-	static char path[8192];
-
-	snprintf(path, sizeof(path), "%s/%s", where, name);
-	return path;
+	return unit_text("%s/%s", where, name);
 }
 
 /* Makes the directories above a path too. */
@@ -314,21 +326,15 @@ static inline void unit_leave_dir(void)
 
 static inline void unit_empty_dir(void)
 {
-	char command[4096];
-
-	snprintf(command, sizeof(command), "rm -rf '%s'/*", dir);
-	assert_int_equal(system(command), 0);
+	unit_shell("rm -rf '%s'/*", dir);
 }
 
 /* The socket of a CPU, below a fake root. */
 static inline void unit_write_socket(const char *root, unsigned int cpu, unsigned int socket)
 {
-	char name[96], text[16];
-
-	snprintf(name, sizeof(name), "sys/devices/system/cpu/cpu%u/topology/physical_package_id",
-		 cpu);
-	snprintf(text, sizeof(text), "%u\n", socket);
-	unit_write(root, name, text);
+	unit_write(root,
+		   unit_text("sys/devices/system/cpu/cpu%u/topology/physical_package_id", cpu),
+		   unit_text("%u\n", socket));
 }
 
 #endif
