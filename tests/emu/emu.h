@@ -33,7 +33,7 @@ struct json_object *emu__changed(void);
 /* state's number at "/accesses" or "/streams/0/rate". */
 double emu__number(const char *path);
 
-/* All of `writes`, to be freed. */
+/* All of `writes`. */
 char *emu__writes(void);
 
 /* A CPU's registers, as a program sees them; -errno, except for open: as open() does. */

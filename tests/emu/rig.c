@@ -68,7 +68,6 @@ static ssize_t rig_plain_read(int fd, void *buf, size_t size)
 
 static int rig_perf(struct perf_event_attr *attr, int cpu, int group)
 {
-	(void)attr, (void)cpu, (void)group;
 	return -ENOENT;
 }
 

@@ -84,14 +84,13 @@ static void make(const char *name)
 /* The tasks of a group, with a blank before each; NULL: there is no such group. */
 static char *tasks_of(const char *name)
 {
-	char *state = unit_read(root, "state"), *line, *rest = state, *found = NULL;
+	char *rest = unit_read(root, "state"), *line;
 	size_t length = strlen(name);
 
-	while (!found && (line = strsep(&rest, "\n")))
+	while ((line = strsep(&rest, "\n")))
 		if (!strncmp(line, name, length) && line[length] == ':')
-			found = strdup(line + length + 1);
-	free(state);
-	return found;
+			return line + length + 1;
+	return NULL;
 }
 
 static void assert_tasks(const char *name, const char *wanted)
@@ -100,26 +99,23 @@ static void assert_tasks(const char *name, const char *wanted)
 
 	assert_non_null(tasks);
 	assert_string_equal(tasks, wanted);
-	free(tasks);
 }
 
 /* Groups of this process that exist. */
 static unsigned int count_ours(void)
 {
-	char *state = unit_read(root, "state"), *at = state;
+	const char *at = unit_read(root, "state");
 	unsigned int count = 0;
 
 	while ((at = strstr(at, RESCTRL_PREFIX))) {
 		count++;
 		at++;
 	}
-	free(state);
 	return count;
 }
 
 static int keep(void *context, const struct latscope_rmid_read *read)
 {
-	(void)context;
 	assert_true(nr_told < TOLD);
 	told[nr_told++] = *read;
 	return 0;
@@ -286,12 +282,8 @@ TEST(threads_that_begin_meanwhile_are_moved_too)
 
 static void assert_concluded(const char *says)
 {
-	char text[1024];
-	FILE *out = fmemopen(text, sizeof(text), "w");
-
-	resctrl__tell(resctrl, out);
-	fclose(out);
-	assert_has(text, says);
+	resctrl__tell(resctrl, unit_print());
+	assert_has(unit_printed(), says);
 }
 
 TEST(processes_of_others_stay_where_they_are)
@@ -498,14 +490,11 @@ static void opened_and_killed(int how)
 
 TEST(groups_are_removed_if_it_is_killed)
 {
-	char *tasks;
-
 	tell("task 5000000 5000000");
 	opened_and_killed(SIGKILL);
 	opened_and_killed(SIGTERM);
-	tasks = tasks_of("/"); /* and those of this machine that were looked at */
-	assert_memory_equal(tasks, " 5000000", 8);
-	free(tasks);
+	/* and those of this machine that were looked at */
+	assert_memory_equal(tasks_of("/"), " 5000000", 8);
 }
 
 UNIT_MAIN(.each = { mount_it, unmount_it })

@@ -67,7 +67,6 @@ static inline void assert_line(const char *name, const char *text)
 
 	found[strcspn(found, "\n")] = '\0';
 	assert_string_equal(found, text);
-	free(found);
 }
 
 /* What is done until regain_root() is done by a user without privileges. */

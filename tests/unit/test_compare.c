@@ -434,14 +434,16 @@ TEST(as_json)
 TEST(as_csv)
 {
 	unsigned int lines = 0;
+	const char *text;
 
 	write_mix("off", 16165, 136, 10);
 	write_mix("on", 273286, 186, 10);
 	assert_int_equal(compare(), 0);
 	compare__print_csv(unit_print(), &comparison);
-	assert_has(unit_printed(), "\nmemlat,handle_mm_fault,,,tail,0.00841",
+	text = unit_printed();
+	assert_has(text, "\nmemlat,handle_mm_fault,,,tail,0.00841",
 		   "\nmemlat,handle_mm_fault,,,bucket 4,136,186,0.080");
-	for (const char *line = unit_output.text; (line = strchr(line, '\n')); line++)
+	for (const char *line = text; (line = strchr(line, '\n')); line++)
 		lines++;
 	assert_int_equal(lines, 1 + JUDGE_STATISTICS + 2 /* buckets with events */);
 }

@@ -90,30 +90,20 @@ TEST(nothing_is_made_up)
 
 static char *printed(void)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	text__fault_cost(out, run);
-	fclose(out);
-	return text;
+	text__fault_cost(unit_print(), run);
+	return unit_printed();
 }
 
 TEST(text_says_what_is_what)
 {
 	struct run_probe *ringlat = add_probe("ringlat", "module");
-	char *text;
 
-	text = printed();
-	assert_string_equal(text, "");
-	free(text);
+	assert_string_equal(printed(), "");
 	add_metric(ringlat, "fault_u2k", 200);
 	add_metric(ringlat, "fault_k2u", 100);
 	add_metric(add_probe("memlat", "fentry"), "handle_mm_fault", 700);
-	text = printed();
-	assert_has(text, "ringlat by module, memlat by fentry (handle_mm_fault)\n",
+	assert_has(printed(), "ringlat by module, memlat by fentry (handle_mm_fault)\n",
 		   " 200 ns    20.0 %\n  handler ", " 1.00 us   100.0 %\n  not included: ");
-	free(text);
 }
 
 UNIT_MAIN(.each = { new_run, free_run })

@@ -217,11 +217,7 @@ static bool are_json(char *text)
 /* By the command that ran last, on stderr. */
 static bool said(const char *what)
 {
-	char *text = unit_read(dir, "stderr");
-	bool found = strstr(text, what);
-
-	free(text);
-	return found;
+	return strstr(unit_read(dir, "stderr"), what);
 }
 
 /* NULL: all is well. */
@@ -240,7 +236,6 @@ static const char *judge(const struct command *command, int status)
 		return NULL;
 	text = unit_read(dir, "stdout");
 	good = command->lines ? are_json(text) : is_json(text);
-	free(text);
 	return good ? NULL : "printed what is not JSON";
 }
 

@@ -194,9 +194,6 @@ static void compare(const char *path)
 
 static int no_print(enum libbpf_print_level level, const char *format, va_list args)
 {
-	(void)level;
-	(void)format;
-	(void)args;
 	return 0;
 }
 

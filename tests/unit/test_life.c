@@ -9,9 +9,6 @@ int probe__each_entry(const struct bpf_map *map,
 		      int (*consume)(void *context, const void *key, const void *value),
 		      void *context)
 {
-	(void)map;
-	(void)consume;
-	(void)context;
 	return -ENOSYS;
 }
 

@@ -17,14 +17,10 @@ static void capture(void)
 
 static void assert_captured(const char *expected)
 {
-	char *got;
-
 	fflush(stderr);
 	dup2(saved, STDERR_FILENO);
 	close(saved);
-	got = unit_read(dir, "stderr");
-	assert_string_equal(got, expected);
-	free(got);
+	assert_string_equal(unit_read(dir, "stderr"), expected);
 }
 
 TEST(each_problem_has_one_line)

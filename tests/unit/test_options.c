@@ -286,11 +286,13 @@ TEST(own_options_are_parsed_with_common_ones)
 TEST(help_is_printed_to_the_given_stream)
 {
 	struct own own;
+	char *text;
 
 	assert_int_equal(parse_with_own(&own, "-n 3 --help --nonesuch", unit_print()), 1);
-	assert_has(unit_printed(), "Usage: latscope record [OPTION...] [-- WORKLOAD ARGS]\n",
+	text = unit_printed();
+	assert_has(text, "Usage: latscope record [OPTION...] [-- WORKLOAD ARGS]\n",
 		   "Measure it all.", "--runs=N", "--max-keys=N");
-	for (char *line = strtok(unit_output.text, "\n"); line; line = strtok(NULL, "\n"))
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
 		assert_true(strlen(line) <= 80);
 }
 

@@ -213,14 +213,9 @@ TEST(nodes_without_a_list_are_an_error)
 /* Lines of the table as they are printed, without blanks at their ends. */
 static char *printed(unsigned int top)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
 	assert_int_equal(table__fold(table), 0);
-	assert_int_equal(tierlat_print__pages(out, table, top), 0);
-	fclose(out);
-	return text;
+	assert_int_equal(tierlat_print__pages(unit_print(), table, top), 0);
+	return unit_printed();
 }
 
 TEST(the_largest_of_each_node_are_printed_with_their_share)
@@ -242,7 +237,6 @@ TEST(the_largest_of_each_node_are_printed_with_their_share)
 		   "  4 MiB   50.0 %    large (11)\n", "  1 MiB   12.5 %    small (10)\n");
 	assert_lacks(text, "middle");
 	assert_has(text, "     1 local-ddr      1      1 MiB    100 %  1 process\n");
-	free(text);
 }
 
 /* A child that binds its memory to node 0, touches it and waits to be killed. */

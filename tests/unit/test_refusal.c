@@ -211,26 +211,23 @@ TEST(long_log)
 
 TEST(long_names_and_verdicts_are_cut)
 {
-	char program[101], verdict[1002], expected[RUN_TEXT], *text = NULL;
-	FILE *to = open_memstream(&text, &(size_t){ 0 });
+	char program[101], verdict[1002], *expected, *text;
 
 	memset(program, 'p', 100);
 	program[100] = '\0';
 	memset(verdict, 'v', 1000);
 	verdict[1000] = '\0';
-	assert_non_null(to);
-	refusal__show_log(to);
+	refusal__show_log(unit_print());
 	refuse(program, verdict);
 	refusal__show_log(NULL);
-	fclose(to);
+	text = unit_printed();
 	assert_string_equal(
 		explain(-EACCES),
 		unit_text("the kernel's verifier refused program %.40s: %.120s (-v shows its log)",
 			  program, verdict));
-	snprintf(expected, sizeof(expected), "verifier's log of program %.63s:\nvvv", program);
+	expected = unit_text("verifier's log of program %.63s:\nvvv", program);
 	assert_memory_equal(text, expected, strlen(expected));
 	assert_string_equal(strchr(text, '\n') + 1, strcat(verdict, "\n"));
-	free(text);
 }
 
 TEST(first_refusal_is_the_cause)
@@ -265,19 +262,11 @@ TEST(errors_without_a_log)
 
 TEST(log_is_shown_where_asked_for)
 {
-	char *text = NULL, *expected = NULL;
-	size_t size = 0;
-	FILE *to = open_memstream(&text, &size);
-
-	assert_non_null(to);
-	refusal__show_log(to);
+	refusal__show_log(unit_print());
 	refuse("wakeup", log_of_7_3);
 	refusal__show_log(NULL);
-	fclose(to);
-	assert_true(asprintf(&expected, "verifier's log of program wakeup:\n%s", log_of_7_3) > 0);
-	assert_string_equal(text, expected);
-	free(text);
-	free(expected);
+	assert_string_equal(unit_printed(),
+			    unit_text("verifier's log of program wakeup:\n%s", log_of_7_3));
 }
 
 /* A refusal in another thread, from its beginning. */

@@ -158,12 +158,14 @@ TEST(misses_without_a_counter_are_unknown)
 TEST(it_is_printed)
 {
 	struct json_object *object = json_object_new_object(), *list;
+	char *text;
 
 	report__print_rising(unit_print(), &rising);
-	assert_has(sheet(), "runqlat:\n    hog (14 processes): CPU time rose: 0.0045 CPUs");
-	assert_has(flat(unit_output.text), "CPU time rose: 0.0045 CPUs in 14",
+	text = sheet();
+	assert_has(text, "runqlat:\n    hog (14 processes): CPU time rose: 0.0045 CPUs");
+	assert_has(flat(text), "CPU time rose: 0.0045 CPUs in 14",
 		   "cache misses rose: 35.0/s in 14");
-	assert_lacks(unit_output.text, "steady", "squeezed");
+	assert_lacks(text, "steady", "squeezed");
 	report__add_rising(object, &rising);
 	assert_true(json_object_object_get_ex(object, "rising", &list));
 	assert_int_equal(json_object_array_length(list), rising.nr);

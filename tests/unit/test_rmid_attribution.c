@@ -558,7 +558,6 @@ TEST(who_misses_an_edge_waits_for_the_next)
 
 static int refuse(void *of)
 {
-	(void)of;
 	return -ENODEV;
 }
 
@@ -577,15 +576,8 @@ TEST(failed_starts_are_not_repeated)
 
 static const char *told(const struct module_state *before, const struct module_state *now)
 {
-	static char text[256];
-	FILE *out;
-
-	memset(text, 0, sizeof(text));
-	out = fmemopen(text, sizeof(text), "w");
-	assert_non_null(out);
-	module__tell(before, now, 12, out);
-	fclose(out);
-	return text;
+	module__tell(before, now, 12, unit_print());
+	return unit_printed();
 }
 
 TEST(the_coverage_of_the_caches)

@@ -19,7 +19,6 @@ static unsigned int nr_told;
 
 static int keep(void *context, const struct lat_rmid_owner *record, uint32_t runner)
 {
-	(void)context, (void)runner;
 	assert_true(nr_told < TOLD);
 	told[nr_told++] = *record;
 	return 0;
@@ -355,7 +354,6 @@ TEST(the_dump_is_that_of_the_module, unit_enter_dir, tear_down_dir)
 				     .pid = 502,
 				     .threads = 1,
 				     .comm = "a b\\\n\303\251" };
-	char *text;
 	int fd;
 
 	emulate(2);
@@ -363,15 +361,13 @@ TEST(the_dump_is_that_of_the_module, unit_enter_dir, tear_down_dir)
 	send(RMID_BEGINS, 1, 500, 501, 1, START + 1);
 	begin(2, 501, START + 2);
 	assert_int_equal(emulation__take(emulation, &odd), 0);
-	text = dump_to("rmid");
-	assert_has(text,
+	assert_has(dump_to("rmid"),
 		   "version 1\nrmids 2\nlimbo_ns 2000000\nrdt off\n"
 		   "l3_scale 0\nmbm off\nassigned 2\nwaiting 1\nallocs 2\n"
 		   "frees 0\nrefused 1\nlate 0\nuntracked 0\nmiscounted 0\n",
 		   "\nmissed 3\nunsampled \n\n", "\n1 500 1500 2 100000000 p500\n",
 		   "\n2 501 2501 1 100000002 p501\n",
 		   "\n0 502 77 1 100000007 a b\\134\\012\\303\\251\n");
-	free(text);
 	fd = module__open(unit_path(dir, "rmid"));
 	assert_true(fd >= 0);
 	assert_int_equal(module__read(fd, &module), 0);
@@ -385,7 +381,7 @@ TEST(the_dump_is_that_of_the_module, unit_enter_dir, tear_down_dir)
 /* More than one reading of the file. */
 TEST(a_long_dump_is_copied_whole, unit_enter_dir, tear_down_dir)
 {
-	char *text, *copy;
+	char *text;
 	FILE *out;
 	int fd;
 
@@ -399,10 +395,7 @@ TEST(a_long_dump_is_copied_whole, unit_enter_dir, tear_down_dir)
 	assert_int_equal(module__copy(fd, out), 0);
 	fclose(out);
 	close(fd);
-	copy = unit_read(dir, "copy");
-	assert_string_equal(copy, text);
-	free(copy);
-	free(text);
+	assert_string_equal(unit_read(dir, "copy"), text);
 }
 
 TEST(the_trace_is_that_of_the_module)
@@ -419,15 +412,13 @@ TEST(the_trace_is_that_of_the_module)
 			   .threads = 1,
 			   .comm = "a\033b" },
 	};
-	char text[512] = "";
-	FILE *out = fmemopen(text, sizeof(text), "w");
+	FILE *out = unit_print();
 
 	trace__print(out, &record, 42);
 	record.head.flags = RMID_AWAITED;
 	trace__print(out, &record, 42);
 	trace__end(out, 12000345999);
-	fclose(out);
-	assert_string_equal(text,
+	assert_string_equal(unit_printed(),
 			    "           <...>-42      [003] .....    12.000345: rmid_alloc: seq=7 "
 			    "time_ns=12000345678 start_ns=5 since_ns=6 rmid=2 tgid=500 "
 			    "why=late threads=1 comm=a?b\n"
@@ -440,7 +431,6 @@ static struct attribution attribution;
 
 static int attribute(void *context, const struct lat_rmid_owner *record, uint32_t runner)
 {
-	(void)context, (void)runner;
 	return attribution__take(&attribution, record, sizeof(*record));
 }
 
@@ -521,7 +511,6 @@ static int judge(void *context, const struct lat_rmid_owner *record, uint32_t ru
 	const struct latscope_rmid_owner *owner = &record->owner;
 	uint32_t who = (uint32_t)(owner->start_ns / 1000) - 1, rmid = owner->rmid;
 
-	(void)context, (void)runner;
 	judged++;
 	if (record->head.flags == RMID_AWAITED) {
 		assert_int_equal(rmid, 0);

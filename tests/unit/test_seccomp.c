@@ -239,7 +239,6 @@ static void *open_socket_later(void *unused)
 {
 	char byte;
 
-	(void)unused;
 	if (read(ends[0], &byte, 1) != 1)
 		return NULL;
 	errno = 0;

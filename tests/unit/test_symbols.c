@@ -254,14 +254,12 @@ TEST(test_file_that_was_changed_is_not_used)
 /* Its build-id, as readelf prints it. */
 static void read_build_id(const char *name, char out[65])
 {
-	char *text, *found;
+	char *found;
 
 	unit_shell("readelf -n %s/%s >%s/notes", dir, name, dir);
-	text = unit_read(dir, "notes");
-	found = strstr(text, "Build ID: ");
+	found = strstr(unit_read(dir, "notes"), "Build ID: ");
 	assert_non_null(found);
 	assert_int_equal(sscanf(found, "Build ID: %64[0-9a-f]", out), 1);
-	free(text);
 }
 
 TEST(test_stripped_program_has_names_of_its_debug_file)

@@ -26,7 +26,6 @@ static int fake_open(const char *path, int flags)
 {
 	unsigned int cpu;
 
-	(void)flags;
 	assert_int_equal(sscanf(path, "/dev/cpu/%u/msr", &cpu), 1);
 	if (cpu >= CPUS)
 		return -ENOENT;
@@ -60,7 +59,6 @@ static ssize_t fake_pwrite(int fd, const void *buf, size_t size, off_t offset)
 
 static void fake_close(int fd)
 {
-	(void)fd;
 	machine.open--;
 }
 

@@ -138,19 +138,27 @@ static inline int unit_run(struct unit_fixtures fixtures)
 
 /* ---- texts ---- */
 
-/* A text by a format, valid for the next 63 calls. */
-__attribute__((format(printf, 1, 2))) static inline char *unit_text(const char *format, ...)
+/* Frees a text for the caller, after 63 others. All texts that the functions below return are. */
+static inline char *unit_keep(char *text)
 {
 	static char *texts[64];
-	static unsigned int calls;
-	char **text = &texts[calls++ % COUNT_OF(texts)];
-	va_list args;
+	static unsigned int kept;
+	char **slot = &texts[kept++ % COUNT_OF(texts)];
 
-	free(*text);
+	free(*slot);
+	*slot = text;
+	return text;
+}
+
+__attribute__((format(printf, 1, 2))) static inline char *unit_text(const char *format, ...)
+{
+	va_list args;
+	char *text;
+
 	va_start(args, format);
-	assert_true(vasprintf(text, format, args) >= 0);
+	assert_true(vasprintf(&text, format, args) >= 0);
 	va_end(args);
-	return *text;
+	return unit_keep(text);
 }
 
 static struct {
@@ -159,18 +167,9 @@ static struct {
 	size_t size;
 } unit_output __attribute__((unused));
 
-/* Keeps a text until the next is kept or printed. */
-static inline char *unit_keep(char *text)
-{
-	free(unit_output.text);
-	unit_output.text = text;
-	return text;
-}
-
-/* A stream to print to. unit_printed() closes it, and keeps the text. */
+/* A stream to print to, until unit_printed(). */
 static inline FILE *unit_print(void)
 {
-	unit_keep(NULL);
 	unit_output.out = open_memstream(&unit_output.text, &unit_output.size);
 	assert_non_null(unit_output.out);
 	return unit_output.out;
@@ -179,7 +178,7 @@ static inline FILE *unit_print(void)
 static inline char *unit_printed(void)
 {
 	fclose(unit_output.out);
-	return unit_output.text;
+	return unit_keep(unit_output.text);
 }
 
 static inline void unit_search(const char *text, const char *const *parts, bool wanted)
@@ -294,7 +293,7 @@ static inline void unit_link(const char *where, const char *name, const char *ta
 	assert_int_equal(symlink(target, unit_path(where, name)), 0);
 }
 
-/* The whole of a file, to be freed; NULL if it is not there. */
+/* The whole of a file; NULL if it is not there. */
 static inline char *unit_read(const char *where, const char *name)
 {
 	FILE *stream = fopen(unit_path(where, name), "r");
@@ -308,7 +307,7 @@ static inline char *unit_read(const char *where, const char *name)
 		content = strdup("");
 	}
 	fclose(stream);
-	return content;
+	return unit_keep(content);
 }
 
 /* The directory of a test, from unit_enter_dir() to unit_leave_dir(). */
