@@ -46,8 +46,9 @@ static __always_inline int make_by_account(struct task_struct *task)
 	fresh.run_delay = task->sched_info.run_delay;
 	if (stamps_deceive()) {
 		fresh.queued_ns = take_stray(task->pid);
-		/* A task that waits may have been moved during its sleep before. */
+		/* A task that waits may have been moved during its sleep; one that sleeps was. */
 		fresh.unknown = task->sched_info.last_queued && task_is_active(task);
+		fresh.moved = task->sched_info.last_queued && !task_is_active(task);
 	}
 	return make_own(task, &fresh, false);
 }

@@ -30,6 +30,6 @@ $(OUT)/%.skel.h: $(OUT)/bpf/%.bpf.o
 $(OUT)/empty.skel.h: $(OUT)/bench/empty.bpf.o
 $(OUT)/requests.skel.h: $(OUT)/tests/bpf/requests.bpf.o
 $(OUT)/capture.skel.h: $(OUT)/tests/bpf/capture.bpf.o
-$(OUT)/switches.skel.h: $(OUT)/tests/bpf/switches.bpf.o
-$(patsubst %,$(OUT)/%.skel.h,empty requests capture switches):
+$(OUT)/disturbance.skel.h: $(OUT)/tests/bpf/disturbance.bpf.o
+$(patsubst %,$(OUT)/%.skel.h,empty requests capture disturbance):
 	$(Q)$(BPFTOOL) gen skeleton $< name $(notdir $(<:.bpf.o=))_bpf > $@

@@ -6,6 +6,7 @@ PARALLEL := $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 programs: all $(FAST_PROGRAMS) $(SLOW_PROGRAMS) # all that test scripts run
 unit-tests: $(UNIT); @:
 
+check-tests: all $(FAST_PROGRAMS) $(UNIT) $(EMU); @: # what the tier check runs
 tests: programs $(UNIT) $(EMU) ## Build every test
 
 test-unit: ## Run the unit tests: less than 30 s
@@ -17,22 +18,27 @@ check: ## Run all that does not depend on the speed of this machine: 10 minutes
 check-host: ## Compare the probes with what this machine's own kernel does: 10 minutes
 check-kernels: ## Run the suites of Debian's kernels in a VM; K=7 or K=torture: a part of them, C=-c: those that have not passed
 soak: ## Run every suite with larger counts: hours
-mutants: ## Inject one small fault after the other; does a test notice? About an hour
+mutants: ## Break a sample of 400 places of the C code, one at a time; does a unit test notice?
+mutants-changed: ## The same for functions that changed since BASE=, at most 150 places
 matrix: ## Run the suites that show what runs on which kernel, and print a table
 check: SUITES := $(RUN) check
 check-host: SUITES := $(RUN) host
 check-kernels: SUITES := $(RUN) $(C) $(or $(K),kernels)
 soak: SUITES := LATSCOPE_SOAK=1 $(RUN) check host kernels
-mutants: SUITES := tests/mutants/run
 matrix: SUITES := tests/matrix -t
-check check-host check-kernels soak mutants matrix:
+check check-host check-kernels soak matrix:
 	$(Q)scripts/deps build check $(if $(filter check-kernels soak matrix,$@),arm64 distro)
-	$(Q)$(MAKE) $(PARALLEL) tests
+	$(Q)$(MAKE) $(PARALLEL) $(if $(filter check,$@),check-tests,tests)
 	$(Q)$(SUITES)
+
+mutants mutants-changed:
+	$(Q)scripts/deps build check
+	$(Q)tests/mutants/run $(if $(filter %-changed,$@),-c '$(BASE)')
 
 check-bochs: ## Test ringlat's private guest on an emulated Intel CPU: minutes; not part of check
 	$(Q)scripts/deps build check bochs
 	$(Q)$(MAKE) $(PARALLEL) tests
 	$(Q)tests/ringlat/bochs
 
-.PHONY: programs unit-tests tests test-unit check check-host check-kernels soak mutants matrix check-bochs
+.PHONY: programs unit-tests check-tests tests test-unit check check-host check-kernels soak mutants mutants-changed matrix \
+	check-bochs

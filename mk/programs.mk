@@ -10,7 +10,7 @@ RESCTRLFS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/emu/resctrlfs/*.c)) $(OU
 RMID_OBJ := $(patsubst %.c,$(OUT)/%.o,$(filter kmod/%,$(RMID_SRC)))
 
 $(OUT)/tests/reference/requests.o: | $(OUT)/requests.skel.h
-$(OUT)/tests/reference/disturbance.o: | $(OUT)/switches.skel.h
+$(OUT)/tests/reference/disturbance.o: | $(OUT)/disturbance.skel.h
 $(OUT)/tests/torture/capture.o: | $(OUT)/capture.skel.h
 $(addprefix $(OUT)/tests/reference/,disturbance leftover requests skipped): LIBS_REFERENCE := $(LIBS)
 
@@ -60,7 +60,7 @@ $(OUT)/tests/probes/why: $(OUT)/tests/probes/why.o $(filter-out %/main.o,$(OBJ))
 
 # What the fast suites run, and what the others need besides.
 FAST_PROGRAMS := $(REFERENCE) $(OUT)/tests/probes/why $(addprefix $(OUT)/bench/,power correlation fleet) \
-	$(if $(filter x86,$(ARCH)),$(addprefix $(OUT)/tests/emu/,msrfs/msrfs resctrlfs/resctrlfs) $(addprefix $(OUT)/tests/rmid/,check lives))
-SLOW_PROGRAMS := $(TORTURE) $(if $(filter x86,$(ARCH)),$(MUTANTS) $(OUT)/tests/rmid/fuzz)
+	$(if $(filter x86,$(ARCH)),$(addprefix $(OUT)/tests/emu/,msrfs/msrfs resctrlfs/resctrlfs) $(addprefix $(OUT)/tests/rmid/,check lives fuzz))
+SLOW_PROGRAMS := $(TORTURE) $(if $(filter x86,$(ARCH)),$(MUTANTS))
 
 -include $(MSRFS:.o=.d) $(RESCTRLFS:.o=.d) $(REFERENCE:=.d) $(TORTURE:=.d) $(OUT)/tests/probes/why.d

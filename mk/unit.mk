@@ -27,7 +27,7 @@ $(OUT)/san/tests/unit/test_rmid_kernel.o: CPPFLAGS := -Itests/rmid/kernel $(CPPF
 
 # They compile BPF programs for this machine; tests/bpf/host has stand-ins for the helpers. The warnings are those of another
 # compiler than clang.
-USUAL := $(patsubst %,$(OUT)/san/tests/unit/test_usual_%.o,requests faults)
+USUAL := $(patsubst %,$(OUT)/san/tests/unit/test_usual_%.o,requests faults states switches)
 $(USUAL): CPPFLAGS := -Itests/bpf/host -Ibpf -Ibpf/lib -D__TARGET_ARCH_$(ARCH) $(CPPFLAGS)
 $(USUAL): WARN := -w
 

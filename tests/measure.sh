@@ -7,9 +7,10 @@
 #	ok 'each wait is recorded' compare    # fails; or is "disturbed", if there is evidence
 #	measured 'the hog is blamed' blame    # the same in one test
 #
-# The tests that follow judge the last measurement. A test that fails is disturbed, and says by what, if in the meantime
+# The tests that follow judge the last measurement, until the next one or until `calm`; but what follows `measured` judges
+# nothing. A test that fails is disturbed, and says by what, if in the meantime
 #	- the hypervisor took 1 % or more of the CPUs' time (steal), or
-#	- tasks that the suite did not start had 5 % or more of it (others), or
+#	- processes that the suite did not start had 5 % or more of it (others), or
 #	- the kernel ran no BPF program for a switch (hidden).
 # In the VM nothing disturbs: its time stops while the host does something else.
 evidence=${evidence-}
@@ -43,6 +44,7 @@ measured() {
 	said=$("${@:2}" 2>&1) || status=$?
 	end_evidence
 	ok "$1" passed_or_says "$status" "$said"
+	calm
 }
 passed_or_says() { [ "$1" = 0 ] || { echo "$2" && false; }; }
 
@@ -50,8 +52,10 @@ passed_or_says() { [ "$1" = 0 ] || { echo "$2" && false; }; }
 calm() { disturbance=''; }
 
 start_evidence() {
-	coproc EVIDENCE { exec "${LATSCOPE_BUILT:-$PWD/.output}/tests/reference/disturbance" $$ 2>/dev/null; }
-	evidence=${EVIDENCE_PID}
+	# bash warns of a second coprocess
+	{ coproc EVIDENCE { exec "${LATSCOPE_BUILT:-$PWD/.output}/tests/reference/disturbance" $$ 2>/dev/null; }; } 2>/dev/null
+	evidence=$EVIDENCE_PID
+	disown "$evidence" # for a script that waits for all its jobs, or kills them
 	exec {evidence_in}>&"${EVIDENCE[1]}" {evidence_out}<&"${EVIDENCE[0]}"
 	on_exit kill "$evidence"
 }
@@ -65,6 +69,7 @@ read_evidence() {
 
 # weigh_evidence BEFORE AFTER: prints what disturbed in between
 weigh_evidence() {
+	[ -n "$1" ] && [ -n "$2" ] || return 0
 	awk -v before="$1" -v after="$2" 'BEGIN {
 		split(before, b)
 		split(after, a)
@@ -73,7 +78,7 @@ weigh_evidence() {
 		if (steal >= elapsed / 100)
 			said = said sprintf(", steal %.1f %%", 100 * steal / elapsed)
 		if (others >= elapsed / 20)
-			said = said sprintf(", other tasks %.1f %% of the CPUs", 100 * others / elapsed)
+			said = said sprintf(", other processes %.1f %% of the CPUs", 100 * others / elapsed)
 		if (hidden > 0)
 			said = said sprintf(", %d of %d switches hidden from BPF", hidden, a[4] - b[4])
 		print substr(said, 3)

@@ -6,7 +6,10 @@
 #	check 'help' 0 '' '^usage: ' record --help
 #	wrong 'a negative duration' 'invalid duration' record -d -1
 . tests/tap.sh
+umask 022
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND # latscope would give up root for the caller
 
+umask 022 # whatever that of the caller is
 arguments=("$@") # of the suite
 built=${LATSCOPE_BUILT:-$PWD/.output}
 latscope=$built/latscope
@@ -20,7 +23,7 @@ as=() # what it is run under
 
 # run ARG...: runs latscope, and sets $out, $err and $status; 124 if it hangs
 run() {
-	out=$("${as[@]}" timeout -k 5 300 "$latscope" "$@" 2>"$dir/stderr")
+	out=$("${as[@]}" timeout -k 5 "$((tap_patience * 3))" "$latscope" "$@" 2>"$dir/stderr")
 	status=$?
 	err=$(<"$dir/stderr")
 }
@@ -88,9 +91,29 @@ own_mounts() {
 	exec unshare -m bash -c 'CLI_MOUNTS=$(readlink /proc/self/ns/mnt) exec "$0" "$@"' "$0" "${arguments[@]}"
 }
 
-# wait_for CMD...: waits until it succeeds, for at most two minutes
+# stored NAME: unpacks recordings of tests/cli/recordings/make as $dir/NAME
+stored() { tar -xJf "tests/cli/recordings/$1.tar.xz" -C "$dir" --no-same-owner; }
+
+# loop_new FILE [OPTION...]: makes a loop device of the file as $loop; it goes when nobody has it open any more, so at the latest
+# with the script and what this has started, however they end
+# shellcheck disable=SC2034 # the descriptor is only held
+loop_new() {
+	loop=$(losetup -f --show "${@:2}" "$1" 2>/dev/null) && exec {loop_held}<"$loop" && losetup -d "$loop"
+}
+
+# seconds_over N: waits until the clock has gone on by N seconds, for what is done by the clock: recordings of one second would have
+# the same name
+seconds_over() {
+	local now
+
+	printf -v now '%(%s)T'
+	wait_for is_past $((now + $1))
+}
+is_past() { [ "$(printf '%(%s)T')" -ge "$1" ]; }
+
+# wait_for CMD...: waits until it succeeds, as eventually does, but prints nothing
 wait_for() {
-	local until=$((SECONDS + 120))
+	local until=$((SECONDS + tap_patience))
 
 	while [ $SECONDS -lt $until ]; do
 		! "$@" >/dev/null 2>&1 || return 0

@@ -36,7 +36,7 @@ ask_zsh() {
 	timeout 60 zsh -f -c '
 		zmodload zsh/zpty
 		zpty shell "HOME='"$dir"' zsh -f -i"
-		zpty -w shell "PS1=; fpath=($PWD/packaging/completions \$fpath); autoload -U compinit; compinit -u -d '"$dir"'/dump; LISTMAX=0
+		zpty -w shell "PS1=; fpath=(${(q)PWD}/packaging/completions \$fpath); autoload -U compinit; compinit -u -d '"$dir"'/dump; LISTMAX=0
 			latscope() { [[ \$1 = --complete ]] && command latscope \"\$@\" || print -r \"<\$*>\"; }; print REA""DY"
 		zpty -r -m shell line "*READY*"
 		zpty -w -n shell "$1"$'\''\t'\''"$3"

@@ -1,34 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
-# If the machine lacks something, or a named thing does not exist: one line, and exit status 77 or 1.
+# If the machine lacks something, or a named thing does not exist: one line, and exit status 77 or 1. Nothing is measured here:
+# tests/host/environment.t has what fails later.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
-skip_unless_able
-own_mounts
-mounts=$(grep -c ' - debugfs ' /proc/self/mountinfo)
+[ "$(id -u)" = 0 ] || skip_all 'only root has namespaces and privileges to give up'
 
 # without_btf CMD...: as on a kernel without CONFIG_DEBUG_INFO_BTF
 without_btf() {
 	# shellcheck disable=SC2016 # for the shell within
 	local as=(unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$@"' -)
-
-	"$@"
-}
-
-# without_debugfs CMD...: where debugfs is not mounted
-without_debugfs() {
-	# shellcheck disable=SC2016 # for the shell within
-	local as=(unshare -m sh -c 'mount -t tmpfs none /sys/kernel/debug && exec "$@"' -)
-
-	"$@"
-}
-
-# with_debugfs CMD...: where it is
-with_debugfs() {
-	# shellcheck disable=SC2016 # for the shell within
-	local as=(unshare -m sh -c 'mount -t debugfs none /sys/kernel/debug && exec "$@"' -)
 
 	"$@"
 }
@@ -61,13 +44,6 @@ in_a_time_namespace() {
 	"$@"
 }
 
-# in_a_time_namespace_of_the_kernel CMD...: with the same clocks as outside
-in_a_time_namespace_of_the_kernel() {
-	local as=(unshare -T)
-
-	"$@"
-}
-
 # in_a_user_namespace CMD...: as root of a container without privileges
 in_a_user_namespace() {
 	local as=(unshare -Ur)
@@ -81,24 +57,7 @@ in_a_user_namespace_of_nobody() {
 	"$@"
 }
 
-# spoiled NAME CMD...: with a verifier that refuses each program whose name begins with NAME
-spoiled() {
-	local as=(env SPOIL="$1" LD_PRELOAD="$dir/spoil.so")
-
-	"${@:2}"
-}
-
-# without_lookup NAME CMD...: with failing lookups in the BPF map NAME
-without_lookup() {
-	local as=(env NO_LOOKUP="$1" LD_PRELOAD="$dir/spoil.so")
-
-	"${@:2}"
-}
-
-helper() { "${CC:-gcc}" -O2 -Wall -Wextra -Werror -D_GNU_SOURCE "tests/cli/$1.c" -o "$dir/${2-$1}" "${@:3}"; }
-ok 'a helper: bpf() is forbidden' helper no_bpf
-ok 'a helper: the verifier refuses a program' helper spoil spoil.so -shared -fPIC
-
+"${CC:-gcc}" -O2 -Wall -Wextra -Werror -D_GNU_SOURCE tests/cli/no_bpf.c -o "$dir/no_bpf" || exit
 no_pid=4194303
 needs='needs root, or CAP_BPF and CAP_PERFMON; run it with sudo'
 
@@ -134,7 +93,6 @@ else
 fi
 if unshare -T --monotonic 1000 true 2>/dev/null; then
 	refused_everywhere 'in a time namespace' 77 "this is a time namespace with other clocks than the kernel's; run it on the host"
-	in_a_time_namespace_of_the_kernel check 'in a time namespace without another clock' 0 '' 'runqlat .*balances' runqlat -d 50ms
 else
 	skip 'in a time namespace' 'this kernel has none'
 fi
@@ -143,100 +101,13 @@ refused_everywhere 'without capabilities' 1 \
 refused_everywhere forbidden 77 \
 	'the system call bpf\(\) is forbidden here, by a seccomp filter or another security policy; run it outside the container, or relax the policy'
 
-# least CMD...: not root, but with the two capabilities of the line above
-least() {
-	local caps='+bpf,+perfmon' latscope=$dir/latscope
-	local as=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$caps"
-		--ambient-caps="$caps" --bounding-set="-all,$caps")
-
-	"$@"
-}
-install -d -m777 "$dir/theirs"
-least check 'CAP_BPF and CAP_PERFMON are enough' 0 '^recording in ' 'memlat .*runqlat .*iolat ' \
-	record -d 50ms -o "$dir/theirs"
-ok 'with them, the recording is complete' complete "$(recording "$dir/theirs")"
-
 no_btf='this kernel has no BTF \(CONFIG_DEBUG_INFO_BTF\); run one that has it, such as that of .*linux-image-a[a-z]+64'
 without_btf refuses 'no BTF: record' 77 "record: $no_btf" record -d 1s -o "$dir/never"
 without_btf refuses 'no BTF: a probe' 77 "runqlat: $no_btf" runqlat -d 1s
 without_btf refuses 'no BTF: doctor' 77 "doctor: $no_btf" doctor
 without_btf refuses 'no BTF: wrong usage is still that' 2 'unknown method' runqlat --method ladder
-without_btf check 'no BTF: a recording is read all the same' 0 '' 'memlat .*runqlat .*iolat ' \
-	report "$(recording "$dir/theirs")"
-
-# A system call for a map would keep kprobes and perf events of its CPU from running programs.
-for map in rows keys owners; do
-	without_lookup $map check "the $map of a split are read without a system call" 0 '' 'process +events .*thread +events ' \
-		runqlat -q --by process,thread -i 20ms -d 200ms
-done
-without_lookup light run runqlat -q --by process,thread --max-keys 4 -i 20ms -d 200ms
-ok 'keys without a row are not' test "$status" != 0
-
-# A program that the verifier refuses.
-verdict="the kernel's verifier refused program hashed_switch: R1 32-bit pointer arithmetic prohibited \(-v shows its log\)"
-log="^verifier's log of program hashed_switch:"$'\n.*0: \\(04\\) w1 \\+= 8.*processed [0-9]+ insns'
-spoiled hashed_switch refuses 'the verifier refuses a program' 77 \
-	"runqlat cannot be measured by method raw_tp on this machine: $verdict; 'latscope doctor' explains" \
-	runqlat --method raw_tp -d 1s
-spoiled hashed_switch check 'doctor says why' 0 '' "raw_tp +no[[:space:]]+${verdict// /[[:space:]]+}" doctor
-brief=$out
-spoiled hashed_switch run doctor -v
-is 'doctor -v prints the same' "$out" "$brief"
-like 'and the log on stderr' "$err" "$log"
-spoiled hashed_switch run runqlat -v --method raw_tp -d 1s
-is 'runqlat -v prints nothing on stdout, either' "$status:$out" 77:
-like 'but the log on stderr, and then why' "$err" "$log.*"$'\n'"latscope: runqlat cannot be measured .*$verdict"
-run doctor
-brief=$out
-run doctor -v
-is 'doctor -v prints the same where nothing is spoiled' "$out" "$brief"
-if [ -d /sys/kernel/debug ] && unshare -m mount -t debugfs none /sys/kernel/debug 2>/dev/null; then
-	with_debugfs run doctor
-	mounted=$out
-	without_debugfs run doctor
-	is 'debugfs that is not mounted changes no method' "$out" "$mounted"
-	without_debugfs run runqlat -d 100ms --method stamps
-	ok 'and leaves no mount' [ "$(grep -c ' - debugfs ' /proc/self/mountinfo)" = "$mounts" ]
-else
-	skip 'debugfs that is not mounted changes no method' 'debugfs cannot be mounted here'
-	skip 'and leaves no mount' 'debugfs cannot be mounted here'
-fi
-ok 'and on stderr nothing but logs' tap_said stderr "${err%%verifier\'s log of program *}" ''
-
-if [[ $brief = *'  * stamps '* ]]; then
-	spoiled stamps_switch check 'the next method takes the place of one that is refused' 0 '' \
-		"method: tp_btf.*the[[:space:]]+kernel's[[:space:]]+verifier[[:space:]]+refused[[:space:]]+stamps" runqlat -d 50ms
-else
-	skip 'the next method takes the place of one that is refused' 'here it is not stamps that is used by default'
-fi
-
-# A method that this kernel does not support, if there is one.
-run doctor
-read -r module method < <(awk '/^[a-z]+:/ { module = $1 } $2 == "no" { sub(":", "", module); print module, $1; exit }' <<<"$out")
-if [ -n "${method-}" ]; then
-	reason="$module cannot be measured by method $method on this machine: .*; needs .*; 'latscope doctor' explains"
-	refuses "$module --method $method is refused" 77 "$reason" "$module" --method "$method" -d 1s
-	check 'record goes on with the others and says so' 0 "$reason"$'\nrecording in [^[:cntrl:]]*$' \
-		"$module: not measured: $method: .*balances.*balances" \
-		record --method "$method" -d 50ms -o "$dir/refused"
-	got=$(recording "$dir/refused")
-	is 'the refused module has no files' "$(find "$got" -name "$module*")" ''
-	is 'the others have theirs' "$(find "$got" -name '*.summary.json' | wc -l)" 2
-	check 'report says why' 0 '' "$module: not measured: $method: .*balances.*balances" report "$got"
-	refuses 'report has no CSV of it' 1 "$module: $method: .*; needs " report --csv -P "$module" "$got"
-	run report --json "$got"
-	# shellcheck disable=SC2016 # jq's
-	ok 'and so in JSON' jq -e --arg name "$module" --arg method "$method" '
-		[.probes[] | select(.refused)] | length == 1 and .[0].module == $name
-		and (.[0].refused | startswith($method)) and (.[0] | keys == ["module", "refused"])' <<<"$out"
-else
-	skip 'a refused method' 'every method runs on this machine'
-fi
-
-check 'record goes on without what the method cannot do' 0 \
-	"iolat cannot be measured by method stamps: cannot do --by process; leave out --method or --by process"$'\nrecording in [^[:cntrl:]]*$' \
-	'iolat: not measured: stamps: cannot do --by process' \
-	record --method stamps --by process -d 50ms -o "$dir/beyond"
+stored mixed
+without_btf check 'no BTF: a recording is read all the same' 0 '' 'memlat .*runqlat .*iolat ' report "$dir/mixed"
 
 refuses 'an unknown PID' 1 "runqlat: -p $no_pid: no such process" runqlat -p $no_pid -d 1s
 threads=(/proc/1/task/*) thread=${threads[-1]##*/}
@@ -256,59 +127,4 @@ refuses 'a disk that is not one' 1 '--disk /dev/null: no such disk' iolat --disk
 refuses 'a disk that leads elsewhere' 1 '--disk \.\./\.\.: no such disk' iolat --disk ../.. -d 1s
 is 'what is refused leaves no directory' "$(find "$dir" -name never)" ''
 in_a_container refuses 'a PID in a PID namespace' 1 '-p 1: numbers differ in a PID namespace' runqlat -p 1 -d 1s
-in_a_container check 'without one, a PID namespace does not matter' 0 '' 'runqlat .*balances' runqlat -d 50ms
-
-# A disk of 8 MB with one partition, added by a system call, because the kernel may not support MBRs.
-truncate -s 8M "$dir/disk"
-if loop=$(losetup -fP --show "$dir/disk" 2>&1); then
-	leave() {
-		losetup -d "$loop"
-		rm -rf "$dir"
-	}
-	on_exit leave
-	addpart "$loop" 1 2048 4096
-fi
-part=${loop#/dev/}p1
-if [ -e "/sys/class/block/$part" ]; then
-	check 'a partition as a disk' 0 "iolat: --disk $part: is a partition; measuring its whole disk$" \
-		"only: disk ${part%p1}[[:space:]].*balances" iolat --disk "$part" -d 50ms
-	check 'its device' 0 "--disk /dev/$part: is a partition" 'balances' iolat --disk "/dev/$part" -d 50ms
-	check '--quiet does without the warning' 0 '' 'balances' iolat -q --disk "$part" -d 50ms
-	check 'its disk' 0 '' 'balances' iolat --disk "${loop#/dev/}" -d 50ms
-	check 'a disk, of all probes' 0 'recording in' "only: comm nobody, disk ${loop#/dev/} \(iolat\)[[:space:]]" \
-		record --disk "${loop#/dev/}" --comm nobody -d 50ms -o "$dir/filtered"
-	is 'each says which filters are its own' "$(cd "$(recording "$dir/filtered")" &&
-		jq -r '"\(.module): \(.filter)"' ./*.summary.json)" "$(printf '%s\n' \
-		"iolat: comm nobody, disk ${loop#/dev/}" 'memlat: comm nobody' 'runqlat: comm nobody')"
-else
-	skip 'a partition as a disk' "no loop device with partitions: $loop"
-fi
-
-# without_requests: prints disks that have bios but no requests, and no disk below
-without_requests() {
-	local path
-
-	for path in /sys/block/*; do
-		[ -e "$path/mq" ] || [ "$(ls -A "$path/slaves")" ] || echo "${path##*/}"
-	done
-}
-
-read -r disk < <(without_requests)
-if [ -n "${disk-}" ]; then
-	refuses 'a disk without requests is refused' 1 \
-		"--disk $disk: it has no requests of its own, nor has a disk below it; iolat cannot measure it" \
-		iolat --disk "$disk" -d 1s
-	refuses 'by record, too' 1 "--disk $disk: it has no requests" record --disk "$disk" -d 1s -o "$dir/never"
-	ok 'which leaves nothing' [ ! -e "$dir/never" ]
-else
-	skip 'a disk without requests is refused' 'all disks here have requests'
-fi
-if [ -e "/sys/class/block/$part" ] && dmsetup create "latscope-$$" --table "0 2048 linear $loop 0" 2>/dev/null; then
-	refuses 'of a mapped disk, the one below it is named' 1 \
-		"--disk dm-[0-9]+: it has no requests of its own; use a disk below it: ${loop#/dev/}$" \
-		iolat --disk "$(dmsetup info -c --noheadings -o blkdevname "latscope-$$")" -d 1s
-	dmsetup remove "latscope-$$"
-else
-	skip 'of a mapped disk, the one below it is named' 'no device mapper here'
-fi
 done_testing

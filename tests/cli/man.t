@@ -74,7 +74,7 @@ is 'latscope-load.1 has every kind of load' "$(terms latscope-load.1 KINDS)" \
 	"$("$latscope" load --help | sed -n '/^Kinds:/,/^$/ s/^  \([a-z]*\).*/\1/p' | sort)"
 ok 'pages and README know no other option' known_options man/*.scd README.md
 
-ok 'make install' make -s install DESTDIR="$dir/root" PREFIX=/usr
+ok 'make install' make -s -o .output/latscope install DESTDIR="$dir/root" PREFIX=/usr
 for page in "${pages[@]}"; do
 	ok "make install: $page" installed "$page"
 done

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // otlp-receiver.js DIR: a collector that keeps what it gets: DIR/N.json and DIR/N.headers, from 1 on. It answers the status in
-// DIR/status, or 200. Prints its port.
+// DIR/status, or 200; DIR/refused has the others. Prints its port.
 'use strict';
 const fs = require('fs'), http = require('http'), zlib = require('zlib');
 const dir = process.argv[2];
@@ -21,6 +21,8 @@ http.createServer((request, response) => {
 			fs.writeFileSync(`${dir}/${count}.tmp`, text);
 			fs.renameSync(`${dir}/${count}.tmp`, `${dir}/${count}.json`);
 		}
+		if (status !== 200)
+			fs.appendFileSync(dir + '/refused', `${status}\n`);
 		response.writeHead(status, { 'Content-Type': 'application/json' });
 		response.end(status === 200 ? '{"partialSuccess":{}}' : 'not today');
 	});

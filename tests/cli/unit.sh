@@ -14,8 +14,9 @@ unit_is_confined() {
 unit_is_accepted() {
 	local name
 
+	ln -s "$latscope" "$dir/program" # a path without blanks
 	for name in "$unit" "${unit%service}$1"; do
-		sed "s|/usr/bin/latscope|$latscope|; /^Documentation/d" "$name" >"$dir/${name##*/}"
+		sed "s|/usr/bin/latscope|$dir/program|; /^Documentation/d" "$name" >"$dir/${name##*/}"
 	done
 	name=${unit##*/}
 	ok 'systemd accepts both' quiet systemd-analyze verify "$dir/$name" "$dir/${name%service}$1"

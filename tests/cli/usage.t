@@ -89,7 +89,8 @@ wrong 'load by too many' '--tasks [0-9]+: use a number from 1' load hog --tasks 
 first_minute() { PATH=$built:$PATH script -qec "$1" /dev/null </dev/null | tr -d '\r'; }
 steps=' latscope doctor .* latscope record -d 10s .* latscope why '
 like 'alone on a terminal, it says what to try' "$(SUDO_UID=1000 first_minute latscope)" "${steps// latscope/ sudo latscope}.*'man latscope'"
-like 'in the words in which it was called' "$(SUDO_UID=1000 first_minute "$latscope")" " sudo $latscope doctor .* sudo $latscope record"
+ln -s "$latscope" "$dir/called"
+like 'in the words in which it was called' "$(SUDO_UID=1000 first_minute "$dir/called")" " sudo $dir/called doctor .* sudo $dir/called record"
 ln -s "$latscope" "$dir/a space"
 like 'but for names that need quotes' "$(SUDO_UID=1000 first_minute "'$dir/a space'")" ' sudo latscope doctor '
 if [ "$(id -u)" = 0 ]; then

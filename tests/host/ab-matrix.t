@@ -1,39 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
-# ab --matrix: what is refused, the order of the cells, the table against compare, and going on after a signal.
+# suite: alone
+# ab --matrix with real runs on this machine: the order of the cells, the verdict on a known difference, the table against compare,
+# and going on after a signal. tests/unit/test_experiment.c has the statistics, in simulated runs.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh
 
+skip_unless_able
 # matrix LINE...: writes the file
 file=$dir/cells.matrix
 matrix() { printf '%s\n' "$@" >"$file"; }
-
-matrix 'a: 1 2' 'run: true {b}'
-wrong 'an unknown name' "--matrix $file: the command has \{b\}, but no axis has this name" ab --matrix "$file"
-matrix 'a:' 'run: true'
-wrong 'an axis without values' "--matrix $file: the axis a has no values" ab --matrix "$file"
-matrix 'a: 1' 'a: 2' 'run: true'
-wrong 'an axis that is there twice' "--matrix $file: the axis a is there twice" ab --matrix "$file"
-matrix "a: $(seq -s ' ' 24)" "b: $(seq -s ' ' 24)" 'run: true'
-wrong 'too many cells' "--matrix $file: 576 cells; the limit is 512: choose some by --only" ab --matrix "$file"
-wrong 'no file' "--matrix $dir/none: No such file or directory" ab --matrix "$dir/none"
-wrong 'a name that is not installed' '--matrix none: No such file or directory' ab --matrix none
-wrong 'a directory' "--matrix $dir: it is not a regular file" ab --matrix "$dir"
-head -c 70000 /dev/zero >"$dir/zeros.matrix"
-wrong 'a file that is no text' 'it is not a text of at most 64 KB' ab --matrix "$dir/zeros.matrix"
-matrix 'a: 1 2' 'run: true'
-wrong 'a value that is not there' "'a=3': the axis a has no such value" ab --matrix "$file" --only a=3
-wrong 'one cell' 'one cell has nothing to be compared with' ab --matrix "$file" --only a=1
-wrong 'a side, too' 'leave out --off, --on and --effect' ab --matrix "$file" --off true
-wrong 'an effect, too' 'leave out --off, --on and --effect' ab --matrix "$file" --effect 10%
-wrong 'cells without a matrix' '--only needs --matrix' ab --only a=1 --off true --on true
-wrong 'a page without a matrix' '--html needs --matrix' ab --html "$dir/page" --off true --on true
-wrong 'another matrix for an old experiment' '--resume goes on as planned' ab --resume "$dir" --matrix "$file"
-wrong 'the installed one' "--matrix fio: 'depth=3': the axis depth has no such value" ab --matrix fio --only depth=3
-skip_unless_able
 experiment() { printf '%s\n' "$dir/$1"/2*Z-ab*; }
 
 # Each round has all cells. The order depends on the seed only.
@@ -51,15 +29,15 @@ is 'one seed gives one order' "$(tail -n 3 "$order")" "$(head -n 3 <<<"$first")"
 load=mx$$
 ln "$latscope" "$dir/$load" 2>/dev/null || cp "$latscope" "$dir/$load"
 matrix 'kind: hog pingpong' 'try: 1 2' 'reference: kind=pingpong' "run: $dir/$load load {kind} -d 300ms; : {try}"
-known() {
-	rm -rf "$dir/known"
-	run ab --matrix "$file" --only try=1 -n 4 -P runqlat --metric mean --record "--comm $load" -o "$dir/known" --html "$dir/page.html"
-	[ "$status" = 3 ]
-}
-measure known
+measure run ab --matrix "$file" --only try=1 -n 4 -P runqlat --metric mean --record "--comm $load" -o "$dir/known" --html "$dir/page.html"
 is 'a cell is worse than the reference: the exit status' "$status" 3
 like 'the table' "$out" 'kind=hog +mean .*\] worse.*kind=pingpong +mean [^]]* reference.*matrix: 2 cells, 4 runs of each, in random order'
 like 'its sum' "$out" 'verdicts: 1 worse, 0 better'
+like 'and on the page' "$(sed -n '/<pre>/,$p' "$dir/page.html")" 'kind=hog +mean .* worse'
+run ab --csv --resume "$(experiment known)"
+like 'CSV' "$out" '^cell,probe,metric,statistic,reference,value,ratio,.*kind=hog,runqlat,run_queue,mean,.*,worse,'
+run ab --resume "$(experiment known)"
+calm
 ok 'at most 80 columns' fits
 known=$(experiment known)
 is 'a directory for each cell' "$(cd "$known" && echo *)" '001-kind=hog 002-kind=pingpong output.log plan.json'
@@ -71,11 +49,8 @@ ok 'JSON has the cells and the reference' jq -e '.reference == "kind=pingpong" a
 	([.rows[] | select(.cell == .reference) | .statistics[].verdict | select(.)] == [])' <<<"$out"
 run compare --json -P runqlat --metric mean "$known/002-kind=pingpong" "$known/001-kind=hog"
 is 'the figures are those of compare' "$cell" "$(jq -c ".comparisons[] | select(.metric == \"run_queue\") | $mean" <<<"$out")"
-run ab --csv --resume "$known"
-like 'CSV' "$out" '^cell,probe,metric,statistic,reference,value,ratio,.*kind=hog,runqlat,run_queue,mean,.*,worse,'
 ok 'the page has a picture of each cell' test "$(grep -c '<svg' "$dir/page.html")" = 2
 ok 'and no script' test "$(grep -c '<script' "$dir/page.html")" = 0
-like 'and the table' "$(sed -n '/<pre>/,$p' "$dir/page.html")" 'kind=hog +mean .* worse'
 run ab --resume "$known" --html "$dir/none/page.html" -q
 is 'a page that cannot be written' "$status" 1
 
@@ -100,7 +75,7 @@ kill -INT "$pid"
 finish
 is 'stopped by a signal: the exit status' "$status" 1
 like 'it says what is kept' "$err" 'stopped by a signal: [1-5] of 6 runs are kept; latscope ab --resume'
-script -qec "$latscope ab --resume $(experiment stop)" /dev/null >"$dir/terminal" </dev/null
+script -qec "$(printf '%q ' "$latscope" ab --resume "$(experiment stop)")" /dev/null >"$dir/terminal" </dev/null
 like 'resumed, it says what remains' "$(<"$dir/terminal")" 'run [2-6] of 6: cell=[xyz].*run 6 of 6: cell=[xyz]; remaining: about'
 is 'and ends with all runs of each cell' "$(cd "$(experiment stop)" && echo 00?-cell=?/*)" \
 	'001-cell=x/001 001-cell=x/002 002-cell=y/001 002-cell=y/002 003-cell=z/001 003-cell=z/002'

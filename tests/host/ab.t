@@ -1,22 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
-# ab: the order of the runs, its verdict, what it leaves, and going on after each way to stop it.
+# suite: alone
+# ab with real runs on this machine: their order, the verdict on a known difference, what it leaves, and going on after each way to
+# stop it. tests/unit/test_experiment.c has the statistics, in simulated runs.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh
 
-wrong 'nothing to run' "missing --off 'CMD'" ab
-wrong 'one side only' "missing --on 'CMD'" ab --off true
-wrong 'no runs' '--runs 0: use a number from 1 to 1000' ab -n 0 --off true --on true
-wrong 'an unknown statistic' "--metric 'p98': unknown statistic; choose from tail, p50, " ab --metric p98 --off true --on true
-wrong 'an effect of nothing' '--effect 0: use 0.1 to ' ab --effect 0 --off true --on true
-wrong 'another plan for an old experiment' '--resume goes on as planned; leave out the other' ab --resume "$dir" -n 3
-refuses 'no experiment' 1 "cannot resume $dir: it has no plan.json, so it is no experiment" ab --resume "$dir"
-refuses 'a directory that cannot be made' 1 'cannot create an experiment in /proc: .*; choose another directory with -o' \
-	ab --off true --on true -o /proc
-refuses 'no directory' 1 "cannot resume $dir/none: No such file or directory" ab --resume "$dir/none"
 skip_unless_able
 
 # The sides write their name into a file, so that the order is known. The workload is short.
@@ -67,29 +58,23 @@ ok 'and stays as it is' whole "$(experiment c)" 3
 load=ab$$
 ln "$latscope" "$dir/$load" 2>/dev/null || cp "$latscope" "$dir/$load"
 known=(-P runqlat --metric mean --record "--comm $load" --off "$dir/$load load pingpong -d 300ms" --on "$dir/$load load hog -d 300ms")
-# decides STATUS DIR ARG...: an experiment that ends early; what else runs here can make its runs too unlike each other for that
-decides() {
-	rm -rf "$2"
-	run ab -n 8 -q -o "$2" "${@:3}"
-	[ "$status" = "$1" ] && tap_match "$out" 'ended early'
-}
-measure decides 3 "$dir/known" "${known[@]}"
+measure run ab -n 8 -q -o "$dir/known" "${known[@]}" # what else runs here can make its runs unlike each other
 is 'something is worse: the exit status' "$status" 3
 like 'the verdict' "$out" '1 worse \(runqlat mean\)'
 like 'half of the runs were enough' "$out" 'experiment: 4 runs on each side of 8 planned.*ended early: this look has the answer'
 ok 'only these were made' whole "$(experiment known)" 4
 run ab --resume "$(experiment known)"
 is 'judged again, it is still worse' "$status" 3
-measure decides 0 "$dir/known-2" -P runqlat --metric mean --record "--comm $load" --on "$dir/$load load pingpong -d 300ms" \
-	--off "$dir/$load load hog -d 300ms"
-is 'the other way round it is better' "$status" 0
-like 'and ends early, too' "$out" '1 better \(runqlat mean\).*ended early'
+run compare -P runqlat --metric mean "$(experiment known)/on" "$(experiment known)/off"
+like 'the other way round it is better' "$out" '1 better \(runqlat mean\)'
+calm
 run ab --effect 900% -q -o "$dir/effect" "${known[@]}"
 like 'a large effect needs few runs' "$out" 'experiment: [3-9] runs on each side of [3-9] planned'
 run ab --effect 0.1% -n 4 -q --json --metric rate -o "$dir/small" "${sides[@]}" -- sleep .05
 ok 'a small one needs more than there may be' jq -e '.experiment | .planned_runs == 4 and .powers[0].needed_runs > 4' <<<"$out"
-run ab --off 'sleep .3' --on "$dir/$load load touch -d 300ms" -n 3 -P memlat --metric rate --record "--comm $load" -o "$dir/seed"
+measure run ab --off 'sleep .3' --on "$dir/$load load touch -d 300ms" -n 3 -P memlat --metric rate --record "--comm $load" -o "$dir/seed"
 like 'nothing against page faults' "$out" '1 more \(memlat rate\)'
+calm
 
 # What fails.
 refuses 'a side that cannot be prepared' 1 'run 1 of ON: the command of ON exited with status 7: no such file; see ' \

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: alone
-# iolat on this machine, compared with known latencies.
+# iolat loads into this machine's own kernel, by every method, and counts and times the requests of a loop device on a real disk, by
+# real clocks. tests/kernels/probes-* have every kind of request and a disk of a known delay.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/probes/iolat.sh

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
-# The names of processes and threads: a process has its leader's name, a thread its own.
+# suite: alone
+# The names of processes and threads, of all probes together on this machine's own kernel and with workers of io_uring: a process has
+# its leader's name, a thread its own. tests/unit/test_names.c has the rules.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
@@ -89,9 +90,6 @@ like 'io_uring: the worker has its own name' "$(names_of runqlat thread)" $'(^|\
 # rmid has the same names. It sees those that have a CPU in the window, unless the host hides that.
 rmid_says() {
 	run rmid -q -d 200ms --json --method switches
-	is_named "$1"
-}
-is_named() {
 	tap_same "$(jq -r --argjson pid "$named" '[.probes[0].top_k[] | select(.pid == $pid) | .comm] | unique | join(" ")' <<<"$out")" \
 		"$1"
 }
@@ -99,8 +97,7 @@ for case in none:nm-leader exec:exe zombie:nm-leader; do
 	IFS=: read -r what process <<<"$case"
 	named "$what"
 	change
-	measure rmid_says "$process"
+	measured "rmid, $what: the process has its leader's name" rmid_says "$process"
 	end_named
-	ok "rmid, $what: the process has its leader's name" is_named "$process"
 done
 done_testing

@@ -1,15 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native alone
-# Pressure in the time line of recordings, load pressure, and what record --report says about both.
+# suite: alone
+# Pressure of this machine, its memory and its disk, in the time line of recordings; load pressure; and what record --report says
+# about both.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh
 
 own_mounts
-wrong 'too little memory' '--size: pressure needs 8M or more' load pressure --size 4M
-wrong 'more memory than is sane' "--size is more than a quarter of this machine's" load pressure --size 1000T
 skip_unless_able
 
 # The kernel's own counters, in us; a workload reads them when it begins and when it ends.
@@ -33,14 +32,12 @@ between() {
 # own: records $recorded. If latscope loses its CPU between the clock and the kernel's counters, the share of a short interval
 # is more than one.
 own() {
-	rm -rf "$dir/own"
 	before=$(now)
 	# shellcheck disable=SC2016 # for the shell within
 	run record -q --report -i 100ms -o "$dir/own" -- bash -c 'now >"$0"; head -c 50M /dev/zero | sha256sum; now >>"$0"' "$dir/inner"
 	after=$(now)
 	recorded=$(recording "$dir/own")
 	"$latscope" report --json "$recorded" >"$dir/own.json"
-	has_shares
 }
 has_shares() {
 	jq -e '.pressure | (.intervals | length >= 1) and
@@ -49,6 +46,8 @@ has_shares() {
 }
 if [ -r /proc/pressure/memory ]; then
 	measure own
+	ok 'JSON: by interval, and each share is one' has_shares
+	calm
 	is 'a recording ends well' "$status" 0
 	ok 'what it has is what the kernel counted meanwhile' between "$before
 $(<"$dir/inner")
@@ -59,7 +58,6 @@ $(gained)"
 	run report "$recorded"
 	is 'record --report prints what report prints' "$(sed '/^memlat/,$!d' <<<"$out")" "$as_printed"
 	ok 'it fits' fits
-	ok 'JSON: by interval, and each share is one' has_shares
 	run report --csv -P pressure "$recorded"
 	is 'CSV: a line for each interval' "$(($(wc -l <<<"$out") - 1))" "$(intervals "$recorded")"
 	like 'CSV: the columns' "${out%%$'\n'*}" '^time_ns,cpu_some_ns,memory_some_ns,io_some_ns,memory_full_ns,'
@@ -111,32 +109,29 @@ all_but_two() { [ "$(wc -l <"$(groups)/cgroup.procs")" = $(($(pgrep -P "$pid" | 
 ok 'all but the reader, and the process that removes it' wait_for all_but_two
 # A cgroup in it does what a process does that waits for the disk: until it is gone, the removal fails.
 mkdir "$(groups)/busy"
+# It sleeps between two tries.
+tries_removal() { [ "$(sed -n 's/^voluntary_ctxt_switches:[[:space:]]*//p' "/proc/$remover/status")" -gt 100 ]; }
+remover=$(pgrep -P "$pid" -x latscope-undo)
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
-sleep 3
+ok 'kill -9: the process that removes it tries' wait_for tries_removal
 rmdir "$(groups)/busy"
 no_group() { [ -z "$(groups)" ]; }
 ok 'kill -9: the cgroup is removed as soon as it can be' wait_for no_group
 
 # One command answers: do latencies follow memory pressure? Major faults do: reclaim makes them. A window may be disturbed.
 if [ -r /proc/pressure/memory ]; then
-	follows() {
-		run record -q --report --comm latscope -o "$dir/follow" -- "$latscope" load pressure -q --dir "$dir" -d 8s
-		follows_it
-	}
-	follows_it() {
-		[[ $(tr -s ' \n' ' ' <<<"$out") =~ memlat\ follows\ memory\ pressure:\ [^:]*worst\ quarter,\ [^:]*of\ the\ others:\ positive\ correlation:\ \+[01] ]]
-	}
-	measure follows
-	ok 'page faults follow memory pressure' follows_it
+	measure run record -q --report --comm latscope -o "$dir/follow" -- "$latscope" load pressure -q --dir "$dir" -d 8s
+	like 'page faults follow memory pressure' "$(tr -s ' \n' ' ' <<<"$out")" \
+		'memlat follows memory pressure: [^:]*worst quarter, [^:]*of the others: positive correlation: \+[01]'
+	calm
 	like 'whether requests do is answered, too' "$(tr -s ' \n' ' ' <<<"$out")" \
 		'iolat (follows memory pressure: .*positive|is not shown to follow memory pressure: .*no correlation|falls with memory pressure|: cannot tell)'
 	recorded=$(find "$dir/follow" -mindepth 1 -maxdepth 1 | tail -n 1)
 	ok 'reclaim is in the time line' test "$(sqlite3 -readonly "$recorded/run.db" 'SELECT sum(pages_reclaimed) FROM pressure')" -gt 1000
 
-	# The opposite: I/O that comes and goes, and no pressure at all.
-	# shellcheck disable=SC2016 # for the shell within
-	run record -q --report -o "$dir/calm" -- bash -c 'for i in 1 2 3 4 5; do "$0" load dio -q --dir "$1" -d .3s; sleep .4; done' "$latscope" "$dir"
+	# The opposite: I/O, and no pressure at all.
+	run record -q --report -o "$dir/calm" -- "$latscope" load dio -q --dir "$dir" -d 2s
 	said=$(tr -s ' \n' ' ' <<<"$out")
 	recorded=$(recording "$dir/calm")
 	if [ "$(sqlite3 -readonly "$recorded/run.db" 'SELECT sum(memory_some_ns) FROM pressure')" = 0 ]; then

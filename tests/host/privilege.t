@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
-# The privileges that latscope keeps while it measures, and that everything works with them.
+# The privileges that the real program keeps while it measures, among the users of this machine, and that everything works with them.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh

@@ -1,13 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
-# rmid by resctrl, on an emulated tree: the rows have what the tree counted, and no group is left behind.
+# suite: alone
+# rmid by resctrl, on an emulated tree, of the processes of this machine and in its time: the rows have what the tree counted, and no
+# group is left behind. tests/emu/test_*.c have the tree.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh
 
 [ "$(id -u)" = 0 ] || skip_all 'only root can measure'
+own_mounts
 run rmid -d 10ms --method switches
 [ "$status" != 77 ] || skip_all "rmid does not run here: $err"
 emu=$dir/emu
@@ -41,7 +43,6 @@ values() {
 	tail -n +$((before + 1)) "$emu/reads" >"$dir/reads"
 	recording=$(recording "$dir/runs")
 	rmid=$(sqlite3 -readonly "$recording/run.db" "SELECT DISTINCT rmid FROM rmid WHERE pid = $target AND rmid > 0")
-	[ -n "$rmid" ]
 }
 column() { sqlite3 -readonly "$recording/run.db" "SELECT $1 FROM rmid WHERE pid = $target"; }
 
@@ -68,6 +69,7 @@ done
 is 'llc_bytes: is that of both caches' "$(column 'DISTINCT llc_bytes' | grep .)" 3000
 duration=$(sqlite3 -readonly "$recording/run.db" "SELECT value FROM meta WHERE name = 'duration_ns'")
 ok 'mbm_total_ns: is time of the window' test "$(column 'sum(mbm_total_ns)')" -gt 0 -a "$(column 'sum(mbm_total_ns)')" -le "$duration"
+calm
 is 'no group is left, that of others is' "$(groups)" '/ theirs'
 as_printed=$out
 run report "$recording"

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
-# serve with clients that are many, slow, broken or without the token, and with names that are odd. All of it on the loopback
-# device.
+# serve with real connections that are many, slow, broken or without the token, and with real cgroups that are odd, short or too
+# many. All of it on the loopback device.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
@@ -132,7 +131,7 @@ if cgroup_new; then
 			loads+=($!)
 		done
 		wait "${loads[@]}"
-		sleep 1
+		seconds_over 2 # keys are read once a second
 		for i in "$@"; do
 			rmdir "$cgroup/$i"
 		done
@@ -143,12 +142,12 @@ if cgroup_new; then
 	"$latscope" load -q pingpong -d 1s # has rows of its own then
 	load_early
 	has_early() { [ "$(early)" -gt 0 ]; }
-	wait_for has_early && sleep 1.1
+	wait_for has_early && seconds_over 2
 	first_early=$(early)
 	for first in 1 6 11 16; do
 		load_in $((first)) $((first + 1)) $((first + 2)) $((first + 3)) $((first + 4))
 	done
-	sleep 10
+	seconds_over 10 # a row that is to be used again
 	load_in 21 22 23 24 25 26
 	late() { get /metrics | grep -cE "^latscope_cgroup_runqlat_run_queue_seconds_count.cgroup=\"/${cgroup##*/}/2[1-6]\"} [1-9]"; }
 	all_late() { [ "$(late)" = 6 ]; }

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
-# serve with many cgroups: its memory and the size of a scrape with 1,000 of them; that its memory does not grow with the number of
+# serve with many real cgroups: its memory and the size of a scrape with 1,000 of them; that its memory does not grow with the number of
 # cgroups that ever existed, nor the flight recorder beyond its size. Under soak: 20,000 cgroups within 30 minutes.
 set -u
 cd "$(dirname "$0")/../.." || exit
@@ -10,13 +9,15 @@ cd "$(dirname "$0")/../.." || exit
 skip_unless_able
 cgroup_new || skip_all 'no cgroup can be made here'
 
+# paths FIRST LAST: sets $paths to those of these cgroups
+paths() { mapfile -t paths < <(seq -f "$cgroup/%.0f" "$1" "$2"); }
 # enter FIRST LAST: makes these cgroups, in each of which a process starts and waits for a CPU
 enter() {
-	local i path started=()
+	local path paths started=()
 
-	for ((i = $1; i <= $2; i++)); do
-		path=$cgroup/$i
-		mkdir "$path"
+	paths "$1" "$2"
+	mkdir "${paths[@]}"
+	for path in "${paths[@]}"; do
 		(echo "$BASHPID" >"$path/cgroup.procs" && exec sleep .02) &
 		started+=($!)
 	done
@@ -24,11 +25,10 @@ enter() {
 }
 # leave FIRST LAST: removes them
 leave() {
-	local i
+	local paths
 
-	for ((i = $1; i <= $2; i++)); do
-		rmdir "$cgroup/$i"
-	done
+	paths "$1" "$2"
+	rmdir "${paths[@]}"
 }
 
 resident() { awk '/^VmRSS:/ { printf "%d", $2 * 1024 }' "/proc/$server/status"; }

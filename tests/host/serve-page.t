@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
-# /report of serve: the last minutes as a page.
+# /report of serve: the last minutes of this machine as a page, over real connections. tests/cli/page.t has the page.
 # shellcheck disable=SC2119 # options of serve are optional
 set -u
 cd "$(dirname "$0")/../.." || exit
@@ -16,7 +15,7 @@ ok 'a page is asked for before there is anything: then again, until it is made' 
 has_span() { get /metrics | grep -qE '^latscope_recorder_span_seconds.level="coarse". ([3-9]|[1-9][0-9])'; }
 wait_for has_span
 "$latscope" load -q mixed -d 2s
-sleep 1.1
+seconds_over 2
 
 # ---- the page is that of a snapshot ----
 
@@ -37,10 +36,13 @@ for what in '[.probes[] | .module, .total_events, .max_us, .accounting.seen, .pe
 done
 ok 'it has events' test "$(of_page '.probes | map(select(.module == "runqlat"))[0].total_events')" -gt 100
 # It begins with a whole interval, and an interval of a busy machine may be a long one.
+begin_evidence
 get '/report?last=2s' >"$page"
 snapshot_new --last 10s
+end_evidence
 longest_ms=$(sqlite3 -readonly "$snapshot/run.db" 'SELECT max(end_ns - start_ns) / 1000000 FROM interval')
 within 'it has the time that was asked for' 1000 "$(of_page '.duration_sec * 1000 | floor')" $((2001 + longest_ms))
+calm
 
 # ---- bounds ----
 
@@ -55,11 +57,8 @@ two_pages() {
 		ask_page >>"$dir/codes"
 	done
 	wait "$one"
-	one_page
-}
-one_page() { tap_same "$(sort -u "$dir/codes" | paste -sd ' ')" '200 503'; }
-measure two_pages # on a busy machine they may come one after the other
-ok 'one page at a time' one_page
+	tap_same "$(sort -u "$dir/codes" | paste -sd ' ')" '200 503'; }
+measured 'one page at a time' two_pages # on a busy machine they may come one after the other
 is 'a time that is none' "$(get_status '/report?last=x')" 400
 is 'a time that is too long' "$(get_status '/report?last=2h')" 400
 is 'no time: ten minutes' "$(get_status /report)" 200
@@ -72,7 +71,8 @@ ok 'a client that goes away does no harm' wait_for has_page
 is 'no process is left' "$(pgrep -P "$server" | wc -l)" "$([ "$(id -u)" = 0 ] && echo 1 || echo 0)"
 is 'no file is left' "$(find "$dir/ring" -mindepth 2 -maxdepth 2 ! -name 'fine-*' ! -name 'coarse-*')" ''
 get_status '/report?last=1h' >/dev/null &
-sleep 0.1
+asked=$!
+until [ -n "$(find "$dir/ring" -name '*-page')" ] || gone "$asked"; do :; done
 kill -KILL "$server"
 wait "$server" 2>/dev/null
 serve_start

@@ -1,23 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
-# The flight recorder of serve: snapshots, triggers, kill -9, restarts, full disks.
+# suite: alone
+# The flight recorder of serve, as it records this machine: snapshots, triggers, kill -9, restarts, full disks, and what why says of
+# two cgroups. tests/kernels/serve-* set the clock.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/cli/serve.sh
-skip_unless_able
+. tests/measure.sh
 own_mounts
+skip_unless_able
 
-wrong 'a ring that is too small' '--ring 1M: use a size from 16 MiB' serve --ring 1M
-wrong 'a trigger without a limit' "--trigger 'runqlat.p99': use PROBE.WHAT>LIMIT" serve --trigger runqlat.p99
-wrong 'a trigger on what is unknown' "--trigger 'runqlat.p9x>1ms': use p50" serve --trigger 'runqlat.p9x>1ms'
-wrong 'a trigger without a time' 'use PROBE.WHAT>LIMIT' serve --trigger 'runqlat.p99>1ms for x'
-wrong 'a trigger without a recorder' '--trigger needs the flight recorder' serve --no-ring --trigger 'runqlat.p99>1ms'
-touch "$dir/file"
-refuses 'a ring in a file' 1 "cannot keep a flight recorder in $dir/file: Not a directory; choose another.*--ring-dir" \
-	serve --listen 127.0.0.1:0 -q --ring-dir "$dir/file"
-refuses 'a snapshot of nothing' 1 "cannot read the flight recorder in $dir: there is no flight recorder; .*package latscope-exporter" snapshot "$dir"
 
 # span LEVEL SECONDS: the flight recorder has so much
 span() {
@@ -67,7 +60,7 @@ begun() { [ "$(compgen -G "$(ring)/*-snapshot" | wc -l)" = 2 ]; }
 wait_for begun
 kill -USR1 "$server" # while the first one is being made, mostly
 ok 'SIGUSR1 makes one, and a second one makes another' wait_for snapshots 3
-sleep 2.5 # the condition of the trigger is met again
+seconds_over 3 # the condition of the trigger is met again
 ok 'a trigger makes one in five minutes' snapshots 3
 
 # ---- the end, and the next start ----
@@ -88,7 +81,7 @@ ok 'after kill -9: it balances' balances
 ok 'after kill -9: they still do after the snapshot' returned
 
 killed=$(ring)
-sleep 1.1 # the name of the next one differs
+seconds_over 1 # the name of the next one differs
 serve_start
 ok 'it starts again, and what was left stays' test -d "$killed"
 wait_for span coarse 2
@@ -148,35 +141,30 @@ hog() {
 		awk -F '[ms ]+' 'NR == 2 { printf "%d", (($1 + $3) * 60 + $2 + $4) * 1e9 }' >"$2"
 }
 
-# blames_both: of hogs of two cgroups on one CPU each waits for the other one; both must have had a second of it
-blames_both() {
-	local first second
-
+# two_hogs: of hogs of two cgroups on one CPU each waits for the other one
+two_hogs() {
 	hog "$victim" "$dir/first" &
 	hog "$cgroup" "$dir/second"
 	wait $! # and not for the server
-	sleep 1.2 # then the interval that they end in is there
-	snapshot_new --last 6s
-	first=$(<"$dir/first") second=$(<"$dir/second")
-	((first > 1000000000 && second > 1000000000)) || { echo "they had the CPU for $first and $second ns" && return 1; }
-	is_blamed "$victim" "$cgroup" "$second" && is_blamed "$cgroup" "$victim" "$first"
+	wait_for recorded_until "$(now_ns)" # the interval that they end in is there
+	snapshot_new --last 10s
+}
+now_ns() { awk '{ printf "%.0f", $1 * 1e9 }' /proc/uptime; }
+# recorded_until NS: the flight recorder has all until then, by the monotonic clock
+recorded_until() {
+	sqlite3 -readonly "$(printf '%s\n' "$(ring)"/fine-*/run.db | tail -n 1)" \
+		"SELECT value + (SELECT max(end_ns) FROM interval) > $1 FROM meta WHERE name = 'start_mono_ns'" | grep -qx 1
 }
 
-# What else runs on this machine can take the CPU, or have so long waits that those of the hogs are not slow.
-retry() {
-	local try
-
-	for ((try = 0; try < 10; try++)); do
-		! "$@" >"$dir/said" 2>&1 || return 0
-		diag "try $try: $(<"$dir/said")"
-	done
-	return 1
+both_are_blamed() {
+	is_blamed "$victim" "$cgroup" "$(<"$dir/second")" && is_blamed "$cgroup" "$victim" "$(<"$dir/first")"
 }
 
 if cgroup_new && victim=$cgroup && cgroup_new; then
 	serve_start
-	retry blames_both # not below ok, which would forget $snapshot
-	is 'why: each cgroup waits for the other, which has the CPU' $? 0
+	measure two_hogs # what else runs here can take the CPU, or have so long waits that those of the hogs are not slow
+	ok 'why: each cgroup waits for the other, which has the CPU' both_are_blamed
+	calm
 	check 'why: report says it' 0 "" "% of the slow time of .*${victim##*/}|${cgroup##*/}" report "$snapshot"
 	is 'why: the parts of an event sum to it' "$(sqlite3 "$snapshot/run.db" "SELECT count(*) > 0, sum(ns <> unknown_ns +
 		own_ns + other_ns + kernel_ns + realtime_ns + idle_ns + quota_ns + moved_ns) FROM runqlat_slow")" '1|0'
@@ -215,7 +203,6 @@ run snapshot -q --last 1h -o "$dir/full" "$dir/small"
 ok 'a full disk: what was written can be read' ended 0 '' ''
 rm "$dir/small/fill"
 writes() { get /metrics | grep -qx 'latscope_recorder_writes 1'; }
-sleep 3
 ok 'a full disk: it goes on when there is room' wait_for writes
 serve_stop
 is 'a full disk: it ends' "$status" 0

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
-# The unit and the socket of systemd: how exposed it is, that its capabilities are enough and needed, that they are dropped, and
-# that a passed socket is used.
+# The unit and the socket, by this machine's systemd: how exposed it is, that its capabilities are enough and needed, that they are
+# dropped, and that a passed socket is used. tests/kernels/serve-* start the unit.
 # shellcheck disable=SC2119 # options of serve are optional
 set -u
 cd "$(dirname "$0")/../.." || exit
@@ -12,6 +11,8 @@ cd "$(dirname "$0")/../.." || exit
 skip_unless_able
 
 unit=packaging/systemd/latscope-exporter.service
+install -m755 "$latscope" "$dir/latscope"
+latscope=$dir/latscope
 unit_is_confined
 unit_is_accepted socket
 
@@ -19,8 +20,6 @@ unit_is_accepted socket
 user=65533
 mkdir -m 700 "$dir/ring"
 chown $user:$user "$dir/ring"
-install -m755 "$latscope" "$dir/latscope"
-latscope=$dir/latscope
 with() {
 	local list
 
@@ -57,8 +56,8 @@ plain=("${as[@]}")
 as=("${unit_strace[@]}" "${as[@]}")
 serve_start -d 6s --trigger 'runqlat.rate>0'
 get /metrics >/dev/null
-sleep 2
-get /report >/dev/null
+traced_page() { get /report >/dev/null; }
+wait_for traced_page
 wait "$server"
 as=("${plain[@]}")
 allowed

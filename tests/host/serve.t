@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
-# serve: the exporter, read by curl, promtool and a real Prometheus. All ports are on the loopback device.
+# serve: the exporter, read by curl, promtool and a real Prometheus, about a real load. All ports are on the loopback device.
 # shellcheck disable=SC2119 # options of serve are optional
 set -u
 cd "$(dirname "$0")/../.." || exit
@@ -9,21 +8,6 @@ cd "$(dirname "$0")/../.." || exit
 . tests/cli/serve.sh
 skip_unless_able
 
-# ---- wrong usage ----
-
-wrong 'an address that is a name' "--listen 'localhost:1': use ADDRESS:PORT" serve --listen localhost:1
-wrong 'an address without a port' "--listen '127.0.0.1': use ADDRESS:PORT" serve --listen 127.0.0.1
-wrong 'a port that does not exist' 'use ADDRESS:PORT' serve --listen 127.0.0.1:65536
-wrong 'no cgroups' '--cgroups 0: use a number from 1' serve --cgroups 0
-refuses 'a remote address without a token' 1 'cannot listen on 0.0.0.0:[0-9]+: other machines could read.*--token-file.* behind a proxy with TLS' \
-	serve --listen 0.0.0.0:0
-refuses 'a token file that does not exist' 1 'cannot use the token in .*/none: No such file' \
-	serve --token-file "$dir/none"
-echo 0123456789abcdef0 >"$dir/open"
-chmod 644 "$dir/open"
-refuses 'a token that everybody may read' 1 'everybody may read it; use chmod 600' serve --token-file "$dir/open"
-(umask 077 && echo short >"$dir/short")
-refuses 'a short token' 1 'less than 16 letters' serve --token-file "$dir/short"
 
 # ---- the exporter ----
 
@@ -76,7 +60,7 @@ if cgroup_new; then
 	name=/${cgroup##*/}
 	metric=latscope_cgroup_runqlat_run_queue_seconds
 	count() { get /metrics | sed -n "s|^${metric}_count{cgroup=\"$name\"} ||p"; }
-	settled() { local one; one=$(count) && sleep 2 && [ -n "$one" ] && [ "$one" = "$(count)" ]; }
+	settled() { local one; one=$(count) && seconds_over 2 && [ -n "$one" ] && [ "$one" = "$(count)" ]; }
 	ok 'the cgroup is exported' wait_for settled
 	ok 'it waited often' test "$(count)" -gt 1000
 	# scraped KIND QUERY: Prometheus has what a scrape has now: more than before, if a reading of the keys was late

@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: alone
-# softirq compared with the kernel's own trace of the same tracepoints, by another clock read.
+# softirq compared with the trace of this machine's own kernel, of the interrupts of a real disk, by another clock read.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh
 
+own_mounts
 skip_unless_able
 trace=/sys/kernel/tracing/instances/latscope-$$
 [ -d /sys/kernel/tracing/events/irq ] || mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
@@ -14,14 +15,9 @@ mkdir "$trace" 2>/dev/null || skip_all 'this kernel has no tracefs here'
 echo mono >"$trace/trace_clock"
 echo 16384 >"$trace/buffer_size_kb"
 
+on_exit rmdir "$trace"
 truncate -s 16M "$dir/disk"
-disk=$(losetup -f --show "$dir/disk") || { rmdir "$trace" && skip_all 'it may make no loop device'; }
-leave() {
-	losetup -d "$disk"
-	rmdir "$trace"
-	rm -rf "$dir"
-}
-on_exit leave
+loop_new "$dir/disk" || skip_all 'it may make no loop device'
 
 # Handlers in the trace: "VECTOR COUNT NS" of each vector.
 traced() {
@@ -39,7 +35,7 @@ observe() {
 	echo >"$trace/trace"
 	echo 1 >"$trace/events/irq/softirq_entry/enable"
 	echo 1 >"$trace/events/irq/softirq_exit/enable"
-	run softirq --by vector --json -- dd "if=$disk" of=/dev/null iflag=direct bs=4k count=3000 status=none
+	run softirq --by vector --json -- dd "if=$loop" of=/dev/null iflag=direct bs=4k count=3000 status=none
 	echo 0 >"$trace/events/irq/enable"
 	traced >"$dir/traced"
 }
@@ -58,18 +54,14 @@ agrees() {
 		{ cat "$dir/traced" && jq -c '.probes[0].keys[] | {name, total_events, mean_us}' <<<"$out" && false; }
 }
 
-measures_well() {
-	observe
-	agrees block
-}
-measure measures_well # a handler may lose its CPU between the two clocks
-is 'it ends well' "$status" 0
+measure observe # a handler may lose its CPU between the two clocks
 ok 'block: handlers and their mean are those of the trace' agrees block
-# shellcheck disable=SC2016 # jq's
-ok 'the vectors add up to the whole' jq -e '.probes[0] | ([.keys[].total_events] | add) == .total_events' <<<"$out"
-ok 'the accounting balances' jq -e '.probes[0].accounting | .balanced' <<<"$out"
 ok 'the kernel has counted as many' jq -e '.probes[0].accounting.kernel_check
 	| .source == "/proc/stat" and .events.agrees and .events.kernel[0] >= 1000' <<<"$out"
+calm
+is 'it ends well' "$status" 0
+ok 'the vectors add up to the whole' jq -e '.probes[0] | ([.keys[].total_events] | add) == .total_events' <<<"$out"
+ok 'the accounting balances' jq -e '.probes[0].accounting | .balanced' <<<"$out"
 run softirq -d 300ms --method raw_tp
 ok 'raw_tp' ended 0 '' 'balances.*method: raw_tp'
 wrong 'it cannot filter by task' '--pid does not apply here' softirq -d 1s -p 1

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
-# record loads its probes in threads: a probe that fails leaves the others alone and nothing behind, and signals are for the
-# window.
+# record loads its probes into this machine's own kernel in threads: a probe that fails leaves the others alone and nothing behind,
+# and signals are for the window.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
-# stdout that is full, closed, a pipe without a reader, or a terminal; output that only a terminal gets.
+# stdout of the real program that is full, closed, a pipe without a reader, or a terminal; output that only a terminal gets.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 skip_unless_able
+printf -v program %q "$latscope"
 
 # full TITLE ARG..., closed TITLE ARG...: stdout cannot be written, which is an error with one line on stderr
 full() {
@@ -67,26 +67,26 @@ on_terminal() {
 escape=$'\e\\['
 run runqlat -d 600ms
 ok 'no terminal: no progress, no colour' ended 0 '' $'^[^\e\r]*balances[^\e\r]*$'
-on_terminal "$latscope runqlat -d 600ms >out"
+on_terminal "$program runqlat -d 600ms >out"
 is 'stderr on a terminal: exit status' $status 0
 like 'stderr on a terminal: progress, which is wiped' "$shown" "^("$'\r'"${escape}K([0-9.]+ s of 0.6 s)?)+$"
 like 'stderr on a terminal: it says how far' "$shown" 'K[0-9.]+ s of 0.6 s'
 like 'stdout to a file: no colour' "$(<"$dir/out")" $'^[^\e\r]*balances[^\e\r]*$'
-on_terminal "$latscope runqlat -d 600ms 2>err"
+on_terminal "$program runqlat -d 600ms 2>err"
 is 'stderr to a file: nothing is said' "$(<"$dir/err")" ''
 like 'stdout on a terminal: colour' "$shown" "${escape}[0-9]+mrunqlat .*balances"
-on_terminal "NO_COLOR=1 $latscope runqlat -d 50ms 2>err"
+on_terminal "NO_COLOR=1 $program runqlat -d 50ms 2>err"
 like 'NO_COLOR' "$shown" $'^[^\e]*balances[^\e]*$'
-on_terminal "$latscope runqlat -q -d 600ms >out"
+on_terminal "$program runqlat -q -d 600ms >out"
 is '--quiet: no progress' "$shown" ''
-on_terminal "$latscope record -q -d 50ms -o quiet >out"
+on_terminal "$program record -q -d 50ms -o quiet >out"
 is '--quiet: nothing of where the recording is' "$shown" ''
-on_terminal "NO_COLOR=1 $latscope runqlat -d 700ms -i 300ms"
+on_terminal "NO_COLOR=1 $program runqlat -d 700ms -i 300ms"
 like '-i on a terminal: no progress within its lines' "$shown" $'^ +time [^\e]*balances[^\e]*$'
-on_terminal "NO_COLOR=1 $latscope runqlat -- sh -c 'sleep .4; echo hello'"
+on_terminal "NO_COLOR=1 $program runqlat -- sh -c 'sleep .4; echo hello'"
 like 'a workload on a terminal: no progress within its lines' "$shown" $'^hello\r\n'"workload: sh -c sleep .4; echo hello: exit"
-on_terminal "$latscope report $kept"
+on_terminal "$program report $kept"
 like 'report on a terminal: colour' "$shown" "${escape}[0-9]+mrunqlat .*balances"
-on_terminal "NO_COLOR=1 $latscope report $kept"
+on_terminal "NO_COLOR=1 $program report $kept"
 like 'report and NO_COLOR' "$shown" $'^[^\e]*balances[^\e]*$'
 done_testing

@@ -1,26 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: alone
-# why: its options, its output, and what it blames, on this machine.
+# why on this machine's own kernel and in its time: what it blames, whom its filters choose, and its output.
+# tests/kernels/why-* have every culprit on others.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 
-check 'why --help' 0 '' 'Usage: latscope why .*--over=LIMIT.*latscope why -d 10s' why --help
-wrong 'an invalid threshold' "--over 'soon': invalid threshold; use 1ms, 500us or p99.9" why --over soon
-wrong 'a threshold of 0' "--over '0': invalid threshold" why --over 0
-wrong 'a percentile below the median' '--over p49: use p50 to p99.9999' why --over p49
-wrong 'a percentile of 100' '--over p100: use' why --over p100
-wrong 'no room for events' '--events 0: use a number from 1 to 65536' why --events 0
-wrong 'a room that is no number' "--events 'many'" why --events many
-wrong 'too much room for events' '--events 65537: use a number from 1 to 65536' why --events 65537
-wrong 'a split that is no task' '--by takes one of process, thread, cgroup' why --by disk
-wrong 'two splits' '--by takes one of process, thread, cgroup' why --by process,cgroup
-wrong 'record: --over without --why' '--over and --events need --why' record --over 1ms
-wrong 'CSV on the terminal' '--csv is for one probe' why --csv
-wrong 'an unknown method' "--method 'fast': unknown method" why --method fast
-wrong 'runqlat: --over without --why' '--over and --events need --why' runqlat --over 1ms
-wrong 'softirq does not explain' "unknown option '--why'" softirq --why
 skip_unless_able
 refuses 'a method that cannot explain' 77 'runqlat.*tp_btf.*cannot do --why' runqlat --why --method tp_btf -d 1s
 check 'why: nothing was slow' 0 '' 'runqlat: no sample took at least 100 s' why -q --over 100s -d 300ms
@@ -101,7 +87,7 @@ names_last() {
 		(SELECT victim_id FROM runqlat_why WHERE victim GLOB 'first (*')")" = 1 ] ||
 		{ query "SELECT DISTINCT victim FROM runqlat_why" && false; }
 }
-ok 'processes that end or change their names have names' retry names_last
+measured 'processes that end or change their names have names' names_last
 check 'a ring buffer too small says so' 0 '' 'found no room; see --events' \
 	runqlat --why -q --events 1 --over 1us -- "$latscope" load pingpong -d 1s
 check 'a threshold below the median is raised, and it says so' 0 'over 1 us: [0-9,]+/s samples; only those over .* are explained' 'at least 1.00 us to ' \

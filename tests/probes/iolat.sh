@@ -655,26 +655,32 @@ in_flight() {
 }
 
 all_requests() {
-	if [ -n "${LATSCOPE_VM-}" ]; then
-		known_delays
-		modprobe loop
-		on 6.12 in_flight
-	fi
-	if loop_disk on; then
-		transfers read
-		on 6.1 transfers read -q 4
-		on 6.12 transfers write -W
-		flush_sequences
-		on 6.1 discards
-		captures
-		unstamped
-		on 6.12 filters
-		on 6.1 foreign
-		submitters
-	else
-		skip 'iolat on a loop device' 'no loop device can be had'
-	fi
+	known_delays
+	modprobe loop
+	on 6.12 in_flight
+	loop_disk on || { ok 'a loop device' false && return; }
+	transfers read
+	on 6.1 transfers read -q 4
+	on 6.12 transfers write -W
+	flush_sequences
+	on 6.1 discards
+	captures
+	unstamped
+	on 6.12 filters
+	on 6.1 foreign
+	submitters
 	on 6.12 refused_splits
+}
+
+# On this machine, where there is no null_blk.
+loop_requests() {
+	loop_disk on || { skip 'iolat on a loop device' 'no loop device can be had' && return; }
+	transfers read
+	transfers write -W
+	flush_sequences
+	captured 'one at a time' read --rw=randread --bs=4k --direct=1 --ioengine=psync --number_ios=$((300 * soak))
+	batches
+	foreign
 }
 
 known_delays() {
@@ -734,7 +740,12 @@ preempted_requests() {
 
 if ! methods iolat; then
 	:
-elif [ -n "${compact-}" ]; then
+elif [ -z "${LATSCOPE_VM-}" ]; then
+	loop_requests
+elif [ "$extent" = check ]; then
+	delayed_reads
+	on 6.1 brief_disk
+elif [ "$extent" = compact ]; then
 	delayed_reads
 	[ -n "$repeated" ] || brief_disk
 	# Once on each kernel; the long tests do it with none and voluntary.

@@ -405,7 +405,16 @@ software_events() {
 
 if ! methods memlat; then
 	:
-elif [ -n "${compact-}" ]; then
+elif [ "$extent" = check ]; then
+	slow_faults uffd 5 20
+	on 6.1 fast_faults user write
+	on 6.12 plain_faults
+	on 6.12 stuck_fault never 1 1 0
+	on 6.1 stuck_fault another 1 0 1
+	on 6.1 stuck_fault ends 0 0 1
+	on 6.1 renumbered_starts
+	on 6.1 gup_faults
+elif [ "$extent" = compact ]; then
 	if [[ $(preemption) =~ lazy|full|rt ]]; then
 		preempted_faults
 	else

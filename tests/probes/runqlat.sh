@@ -548,7 +548,16 @@ all_waits() {
 
 if ! methods runqlat; then
 	:
-elif [ -n "${compact-}" ]; then
+elif [ "$extent" = check ]; then
+	long_waits
+	on 6.1 decile_waits idle 60
+	on 6.12 summed_waits repin 20
+	on 6.1 open_wait
+	on 6.1 late_end
+	on 6.1 early_wait
+	on 6.12 moved_waiters
+	on 6.1 changed_id
+elif [ "$extent" = compact ]; then
 	long_waits
 	[ "$(preemption)" != full ] || drowsy_waits
 	decile_waits idle 60

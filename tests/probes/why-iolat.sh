@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The parts of slow block requests compared with loads whose parts are known. In the VM with two slow disks /dev/vdb and
 # /dev/vdc, of 100 requests per second; elsewhere with a loop device, if there can be one.
-# why-iolat.sh load NAME ARG...: runs a load.
+# why-iolat.sh check: only with disks whose time is virtual. why-iolat.sh load NAME ARG...: runs a load.
 set -u
 cd "$(dirname "$0")/../.." || exit
 
@@ -50,6 +50,7 @@ fi
 # ---- tests ----
 
 . tests/tap.sh
+. tests/measure.sh
 built=${LATSCOPE_BUILT:-$PWD/.output}
 dir=$(mktemp -d)
 export dir
@@ -70,7 +71,9 @@ query() { sqlite3 -readonly "$db" "$1"; }
 # explain OVER LOAD ARG...: runs the load under iolat, with $options; sets $db
 explain() {
 	rm -rf "$dir/runs"
+	begin_evidence
 	"$built/latscope" "${command[@]}" -q --over "$1" "${options[@]}" -o "$dir/runs" -- tests/probes/why-iolat.sh load "${@:2}" >"$dir/out" 2>"$dir/err"
+	end_evidence
 	db=$(echo "$dir"/runs/*/run.db)
 	[ -e "$db" ] && [ "$(query "SELECT count(*) FROM probe WHERE name = 'iolat' AND why_slow > 0")" = 1 ] && return
 	ok "$2: there are slow requests" false
@@ -92,13 +95,20 @@ share() {
 			GROUP BY 1, 2, 3 ORDER BY 4 DESC LIMIT 12')"
 }
 
-# adds_up WHAT: everything is in some part: sums of pairs, of samples and of each slow event
+# adds_up WHAT: everything is in some part, and in a known one
 adds_up() {
+	all_sums "$1"
+	share "$1: at most 2 % is unknown" 1 98 "part <> 'unknown'"
+}
+
+# all_sums WHAT: of pairs, of samples and of each slow event; nothing may disturb them
+all_sums() {
+	local disturbance=''
+
 	is "$1: pairs sum to the slow time" "$(slow 1)" "$(query "SELECT why_slow_ns FROM probe WHERE name = 'iolat'")"
 	is "$1: parts sum to each event" "$(query 'SELECT count(*) FROM iolat_slow WHERE ns <> unknown_ns + queued_ns +
 		device_ns + own_ns + other_ns + flush_ns + discard_ns + requeued_ns')" 0
 	ok "$1: there are events" [ "$(query 'SELECT count(*) FROM iolat_slow')" -gt 0 ]
-	share "$1: at most 2 % is unknown" 1 98 "part <> 'unknown'"
 }
 
 victim="victim LIKE 'victim (%'"
@@ -257,7 +267,7 @@ if [ -z "${LATSCOPE_VM-}" ]; then
 	at_exit=("rm -f $built/why-iolat.disk")
 	disk=$(losetup -f --show --direct-io=on "$built/why-iolat.disk" 2>/dev/null) || skip_all 'no loop device can be had'
 	at_exit=("losetup -d $disk" "${at_exit[@]}")
-	explain 1us neighbour "$disk" randread 20000
+	explain 1us neighbour "$disk" randread 2000
 	adds_up 'loop device'
 	sequences "$disk" 400
 	done_testing
@@ -266,6 +276,7 @@ fi
 tests='write read alone depth flushes requeues writeback'
 # On 6.1 and 7, what differs most from 6.12.
 [[ $LATSCOPE_VM${LATSCOPE_SOAK-} != @(6.1|7) ]] || tests='write depth writeback'
+[ "${1-}" != check ] || tests=flushes
 for test in $tests; do
 	case $test in
 	# QEMU lets reads and writes take turns, and otherwise keeps the order.

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The parts of slow page faults compared with faults whose parts are known: in the VM by all methods, with a slow disk
-# /dev/vda; elsewhere by perf-event, and what needs no cgroup and no disk.
+# why-memlat.sh [check]: the parts of slow page faults compared with faults whose parts are known: in the VM by all methods, with
+# a slow disk /dev/vda; elsewhere, or with check, by one method, and what needs no cgroup and no disk.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh
+. tests/measure.sh
 
 built=${LATSCOPE_BUILT:-$PWD/.output}
 reference=$built/tests/reference
@@ -12,7 +13,7 @@ dir=$(mktemp -d)
 on_exit clean_up
 
 clean_up() {
-	[ -z "${LATSCOPE_VM-}" ] || umount -q /mnt
+	[ -z "${LATSCOPE_VM-}" ] || [ -n "${check-}" ] || umount -q /mnt
 	rm -rf "$dir"
 }
 
@@ -22,13 +23,20 @@ methods=(perf-event) ms=5
 # Each method has a part of the tests; soak repeats all of them.
 all=${LATSCOPE_SOAK-} brief='' # on 6.1 and 7, what differs most from 6.12
 [[ ${LATSCOPE_VM-}${LATSCOPE_SOAK-} != @(6.1|7) ]] || methods=(fentry perf-event) brief=1
+check=${1-}
+[ -z "$check" ] || methods=(fentry) brief=''
 tracing=/sys/kernel/tracing
 method=''
 
 # explain OVER_US COMMAND...: runs it and sets the functions below
 explain() {
-	"$built/tests/probes/why" "$method" "$@" >"$dir/out" 2>"$dir/err" && return
-	diag "$method: $*: status $?: $(tail -n 3 "$dir/err")"
+	local status=0
+
+	begin_evidence
+	"$built/tests/probes/why" "$method" "$@" >"$dir/out" 2>"$dir/err" || status=$?
+	end_evidence
+	[ $status != 0 ] || return 0
+	diag "$method: $*: status $status: $(tail -n 3 "$dir/err")"
 	return 1
 }
 
@@ -54,8 +62,15 @@ whole() {
 
 # sums WHAT: tests that the parts of each fault and of all sum, and that nearly all is known
 sums() {
-	is "$method: $1: the parts sum" "$(whole)" ''
+	all_sums "$1"
 	within "$method: $1: at most 2 % is unknown" 0 "$(total unknown)" $(($(total ns) / 50))
+}
+
+# all_sums WHAT: nothing may disturb them
+all_sums() {
+	local disturbance=''
+
+	is "$method: $1: the parts sum" "$(whole)" ''
 }
 
 # mostly WHAT PART SHARE: tests that PART has at least SHARE of 100
@@ -217,11 +232,11 @@ prepare_guest() {
 
 method=perf-event
 explain 1000000 true || skip_all "memlat cannot run here: $(tail -n 1 "$dir/err")"
-[ -z "${LATSCOPE_VM-}" ] || ok 'the guest is prepared' prepare_guest
+[ -z "${LATSCOPE_VM-}" ] || [ -n "$check" ] || ok 'the guest is prepared' prepare_guest
 by_method() {
 	slow_handler
 	[ -n "$brief" ] || { starved && plain; }
-	[ -n "${LATSCOPE_VM-}" ] || return
+	[ -n "${LATSCOPE_VM-}" ] && [ -z "$check" ] || return
 	[ "$method" = fentry ] || [ -n "$all" ] || return
 	cold
 	pressure high kernel 50

@@ -54,14 +54,13 @@ built=${LATSCOPE_BUILT:-$PWD/.output} # elsewhere for another architecture
 latscope=$built/latscope
 reference=$built/tests/reference
 soak=${LATSCOPE_SOAK:+5} soak=${soak:-1} # multiplies counts
-patience=120 # s, for what takes a fraction of a second on an idle machine
-[ -z "${LATSCOPE_VM-}" ] || patience=300
 # A directory of a file system that is on a disk and can do direct I/O.
 disk_fs=$PWD/.output
 [ -z "${LATSCOPE_VM-}" ] || disk_fs=/mnt
 
 scratch=$(mktemp -d)
 begun=0 # windows so far
+extent=${extent-long}
 mkdir "$scratch"/{1..99} # the directories of windows, made by one process
 mkfifo "$scratch/never"
 exec {never}<>"$scratch/never"
@@ -86,10 +85,10 @@ nap() { read -rt "$1" -u "$never" || true; }
 
 # await WHAT COMMAND...
 await() {
-	local until=$((SECONDS + patience))
+	local until=$((SECONDS + tap_patience))
 
 	while ! "${@:2}"; do
-		[ $SECONDS -lt $until ] || { ok "$1 comes about within $patience s" false && return 1; }
+		[ $SECONDS -lt $until ] || { ok "$1 comes about within $tap_patience s" false && return 1; }
 		nap 0.02
 	done
 }

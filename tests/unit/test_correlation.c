@@ -33,6 +33,8 @@ static void fill(struct run_data *delta, unsigned int interval, const void *arg)
 	add_row(table, interval, "even", 100 + 10 * (double)(unit_random() % 1000) / 1000);
 	/* Unknown in all intervals but these. */
 	add_row(table, interval, "seldom", interval % 20 ? NAN : 300);
+	/* Known in all intervals without slow events, and in 4 with them. */
+	add_row(table, interval, "calm", interval < 20 || !slow ? 100 + noise : NAN);
 	/* Known in 9, of which 6 are slow. */
 	add_row(table, interval, "few",
 		interval < 3 || (slow && interval < 24) ? 100 + slow + noise : NAN);
@@ -65,7 +67,7 @@ TEST(the_slow_tier_is_correlation_the_tail)
 {
 	const struct correlation_pair *pair = pair_of(0);
 
-	assert_int_equal(correlation.nr, 4);
+	assert_int_equal(correlation.nr, 5);
 	assert_string_equal(correlation.series[0].name, "socket 1, tier slow");
 	assert_int_equal(pair->worst_nr + pair->other_nr, INTERVALS);
 	assert_true(fabs(pair->worst - 200.5) < 0.5 && fabs(pair->other - 90.5) < 0.5);
@@ -97,11 +99,16 @@ TEST(rarely_known_covariates_are_not_judged)
 /* Though enough of them are slow. */
 TEST(covariates_of_too_few_intervals_are_not_judged)
 {
-	const struct correlation_pair *pair = pair_of(3);
+	const struct correlation_pair *pair = pair_of(4);
 
 	assert_int_equal(pair->worst_nr, 6);
 	assert_int_equal(pair->other_nr, 3);
 	assert_true(isnan(pair->found.p) && isnan(pair->adjusted));
+}
+
+TEST(covariates_of_too_few_slow_intervals_are_not_judged)
+{
+	assert_string_equal(pair_of(3)->why, "memlat has slow events in 4 intervals, 5 are needed");
 }
 
 TEST(it_is_printed)
@@ -113,7 +120,7 @@ TEST(it_is_printed)
 		   "positive correlation");
 	report__add_correlation(object, &correlation);
 	assert_true(json_object_object_get_ex(object, "covariates", &list));
-	assert_int_equal(json_object_array_length(list), 4);
+	assert_int_equal(json_object_array_length(list), 5);
 	json_object_put(object);
 }
 

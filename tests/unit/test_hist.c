@@ -228,6 +228,16 @@ TEST(samples_of_a_slot_are_spread_over_it)
 				 low + width * (2 * (unsigned int)i - 1) / 20);
 }
 
+TEST(the_slot_of_the_maximum_ends_there)
+{
+	struct lat_hist hist = { 0 };
+	uint64_t low = hist_slot_low_ns(hist_slot(1024 * 1000));
+
+	for (unsigned int i = 1; i <= 10; i++)
+		sample_add(&hist, low + 100 * i, 1);
+	assert_int_equal(hist__quantile_ns(&hist, 0.5), low + 450);
+}
+
 TEST(empty_and_overflow_have_answers)
 {
 	struct lat_hist hist = { 0 };

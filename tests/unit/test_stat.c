@@ -136,7 +136,7 @@ TEST(contrasts)
 {
 	const struct contrast_group one = { 20.8, 7.9, 15, 0 }, two = { 23.0, 3.8, 15, 0 };
 	const struct contrast_group few = { 20.6, 9.0, 10, 0 }, many = { 22.1, 0.9, 20, 0 };
-	const struct contrast_group calm = { 19.4, 1.4, 10, 0 }, wild = { 21.6, 17.1, 20, 0 };
+	struct contrast_group calm = { 19.4, 1.4, 10, 0 }, wild = { 21.6, 17.1, 20, 0 };
 	struct contrast got;
 
 	got = contrast__of(&one, &two, 0.95, 0);
@@ -148,6 +148,10 @@ TEST(contrasts)
 	got = contrast__of(&calm, &wild, 0.95, 0);
 	assert_near(got.p, 0.113, 0.001); /* pooled: t = 1.638, df = 28; Welch: 0.036 */
 	assert_near((got.high + got.low) / 2, got.difference, 1e-12);
+	calm.known = 0.5;
+	wild.known = 0.3;
+	got = contrast__of(&calm, &wild, 0.95, 0);
+	assert_near(got.p, 0.178, 0.001); /* pooled: t = 1.362, df = 58.3 */
 }
 
 TEST(contrasts_with_a_margin)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A kernel for BPF programs that a test compiles for this machine: a clock that the test sets, a
- * current task, maps. Included after the programs, by one file only.
+ * current task and CPU, maps. Included after the programs, by one file only.
  */
 #ifndef LATSCOPE_TESTS_HOST_KERNEL_H
 #define LATSCOPE_TESTS_HOST_KERNEL_H
 
 static __u64 now_ns;
 static struct task_struct *current;
+static __u32 current_cpu;
 
 /* Random numbers that can be repeated. */
 static __u64 random_state;
@@ -113,7 +114,7 @@ __u64 bpf_ktime_get_ns(void)
 
 __u32 bpf_get_smp_processor_id(void)
 {
-	return 0;
+	return current_cpu;
 }
 
 __u64 bpf_get_current_pid_tgid(void)
@@ -137,6 +138,12 @@ long bpf_get_current_comm(void *to, __u32 size)
 	return 0;
 }
 
+long bpf_probe_read_kernel(void *to, __u32 size, void *from)
+{
+	memcpy(to, from, size);
+	return 0;
+}
+
 long bpf_probe_read_kernel_str(void *to, __u32 size, void *from)
 {
 	snprintf(to, size, "%s", (const char *)from);
@@ -155,6 +162,11 @@ void bpf_ringbuf_submit(void *data, __u64 flags)
 }
 
 long bpf_loop(__u32 count, void *body, void *context, __u64 flags)
+{
+	return 0;
+}
+
+long bpf_get_stack(void *context, void *to, __u32 size, __u64 flags)
 {
 	return 0;
 }

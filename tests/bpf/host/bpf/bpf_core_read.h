@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Stands in for libbpf's header where a test compiles BPF programs for this machine: the kernel has
- * the types as they are declared, no member that only old kernels have, and all values of enums.
+ * the types as they are declared, and all values of enums. A test whose programs ask for members
+ * that only some kernels have defines host_has_member().
  */
 #ifndef LATSCOPE_TESTS_HOST_BPF_CORE_READ_H
 #define LATSCOPE_TESTS_HOST_BPF_CORE_READ_H
 
-#define bpf_core_field_exists(...) 0
+#ifndef host_has_member
+#define host_has_member(member) 0
+#endif
+#define bpf_core_field_exists(...) host_has_member(#__VA_ARGS__)
 #define bpf_core_enum_value_exists(type, value) 1
 #define bpf_core_enum_value(type, value) (value)
 
@@ -20,6 +24,7 @@
 	___arrow_of(__VA_ARGS__, ___arrow5, ___arrow4, ___arrow3, ___arrow2, ___arrow1, \
 		    0)(__VA_ARGS__)
 
+#define bpf_core_read bpf_probe_read_kernel
 #define BPF_CORE_READ(...) ___arrow(__VA_ARGS__)
 #define BPF_CORE_READ_BITFIELD(from, field) ((from)->field)
 #define BPF_CORE_READ_BITFIELD_PROBED(from, field) ((from)->field)

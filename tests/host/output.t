@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
-# Destinations of a recording and of the printed result, and errors when writing them.
+# What record prints, its destinations, and errors when writing there: report prints the same of what was kept, on disks that are full
+# or read-only, too. A recorder must be at work on them; tests/cli/formats.t reads what was recorded once.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
@@ -33,6 +34,38 @@ sleeps() { awk '$1 == "voluntary_ctxt_switches:" { print $2 }' "/proc/$pid/statu
 has_slept() { [ "$(sleeps)" -ge "$1" ]; }
 
 is_full() { [ "$(stat -f -c %a "$1")" = 0 ]; }
+
+# ---- what is printed ----
+
+run record -q --json -i 20ms -d 100ms -o "$dir/json"
+kept=$(recording "$dir/json") whole=$(tail -n 1 <<<"$out") parts=$(head -n -1 <<<"$out")
+run report --json "$kept"
+is 'report --json is the same as record --json, and the time line' \
+	"$(jq -S 'del(.timeline, .correlation, .contributors, .pressure)' <<<"$out")" "$(jq -S . <<<"$whole")"
+run report --intervals --json "$kept"
+is 'report --intervals --json is the same as record -i --json' "$out" "$parts"
+# shellcheck disable=SC2016 # for sh
+run record -v --top 3 --by process,thread,cgroup,disk,op,mode,type --tail-us 64,iolat=4000,runqlat=100 --label name=twice -o "$dir/text" -- \
+	sh -c 'dd if=/dev/zero of="$0" bs=4k count=8 conv=fsync status=none; exit 3' "$dir/io"
+text=$out kept=$(recording "$dir/text")
+like 'on stderr: the workload, where the recording is' "$err" \
+	$'^latscope: workload: exited with status 3\nrecording in [^[:cntrl:]]*-twice$'
+run report -v --top 3 "$kept"
+is 'report -v prints the same as record -v, to the letter, and the time line' "${out%$'\n\n'time line: *}" "$text"
+run runqlat --json -d 50ms
+ok '--json: one object and nothing else' ended 0 '' '^\{.*\}$'
+ok '--json: of one probe' jq -es 'length == 1 and [.[0].probes[].module] == ["runqlat"] and .[0].probes[0].accounting.balanced' <<<"$out"
+for module in memlat runqlat iolat; do
+	dd if=/dev/zero of="$dir/io" bs=4k count=4 conv=fsync status=none &
+	check "$module --csv" 0 '' '^bucket,lo_us,hi_us,count(.[0-9]+,[0-9]+,([0-9]+|inf),[0-9]+)*$' $module -q --csv -d 100ms -i 20ms -o "$dir/$module"
+	wait $!
+	is "$module.csv is the same" "$out" "$(<"$(recording "$dir/$module")/$module.csv")"
+done
+run runqlat -q -d 1s -o "$dir/second"
+is 'an interval is a 60th of the duration, if nothing else is said' \
+	"$(sqlite3 "$(recording "$dir/second")/run.db" "SELECT value FROM meta WHERE name = 'interval_ns'")" 16666667
+
+# ---- where it goes ----
 
 shopt -s nullglob
 mkdir -m 700 "$dir/closed"

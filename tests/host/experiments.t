@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native alone
-# The commands of docs/experiments.md print the lines that the page shows.
+# The commands of docs/experiments.md print the lines that the page shows, of experiments with this machine's own kernel and disk.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
