@@ -19,6 +19,9 @@ $(OUT)/san/%.o: %.c $(STRICT)
 
 $(EMU): $(EMU_LIB)
 
+# Stand-ins and fixtures often need none of their parameters.
+$(OUT)/san/tests/%.o: WARN += -Wno-unused-parameter
+
 # It compiles files of a kernel module; tests/rmid/kernel has stand-ins for the kernel's headers.
 $(OUT)/san/tests/unit/test_rmid_kernel.o: CPPFLAGS := -Itests/rmid/kernel $(CPPFLAGS)
 

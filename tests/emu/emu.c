@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emu.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <json-c/json.h>
 #include <limits.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 
 #define MSRFS ".output/tests/emu/msrfs/msrfs"
 #define CANNOT_MOUNT 4 /* exit status, libfuse's */
@@ -78,32 +73,28 @@ static int map_clock(void)
 	return emu_clock == MAP_FAILED ? -1 : 0;
 }
 
-int emu__begin(void **state)
+void emu__begin(void)
 {
-	(void)state;
 	dir = unit_tmpdir();
 	snprintf(mountpoint, sizeof(mountpoint), "%s/msrfs", dir);
-	if (mkdir(mountpoint, 0700))
-		return -1;
+	assert_int_equal(mkdir(mountpoint, 0700), 0);
 	stay();
 	server = fork();
 	if (!server)
 		serve();
-	if (!is_served())
-		return -1;
-	return map_clock();
+	assert_true(is_served());
+	assert_int_equal(map_clock(), 0);
 }
 
-int emu__end(void **state)
+void emu__end(void)
 {
 	int status;
 
-	(void)state;
 	close(ctl);
 	kill(server, SIGTERM);
 	waitpid(server, &status, 0);
 	unit_remove(dir);
-	return !WIFEXITED(status); /* libfuse has a status of its own for a signal */
+	assert_true(WIFEXITED(status)); /* libfuse has a status of its own for a signal */
 }
 
 const char *emu__root(void)
@@ -123,10 +114,8 @@ void emu__tell(const char *format, ...)
 	va_start(args, format);
 	length = vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	if (write(ctl, line, length) != length) {
-		print_message("msrfs did not take: %s\n", line);
-		fail();
-	}
+	if (write(ctl, line, length) != length)
+		fail_msg("msrfs did not take: %s", line);
 }
 
 uint64_t emu__now(void)
@@ -157,10 +146,8 @@ double emu__number(const char *path)
 	struct json_object *state = emu__state(), *found;
 	double number;
 
-	if (json_pointer_get(state, path, &found)) {
-		print_message("msrfs does not tell %s\n", path);
-		fail();
-	}
+	if (json_pointer_get(state, path, &found))
+		fail_msg("msrfs does not tell %s", path);
 	number = json_object_get_double(found);
 	json_object_put(state);
 	return number;

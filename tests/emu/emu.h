@@ -7,8 +7,6 @@
 #ifndef LATSCOPE_TESTS_EMU_H
 #define LATSCOPE_TESTS_EMU_H
 
-#include <stdbool.h>
-
 #include "../unit/unit.h"
 
 #define EMU_SECOND 1000000000.0
@@ -16,8 +14,8 @@
 struct json_object;
 
 /* Setup and teardown of a group of tests. Exits without FUSE. */
-int emu__begin(void **state);
-int emu__end(void **state);
+void emu__begin(void);
+void emu__end(void);
 
 /* Where its CPUs are, for --msr-root. */
 const char *emu__root(void);
@@ -35,7 +33,7 @@ struct json_object *emu__changed(void);
 /* state's number at "/accesses" or "/streams/0/rate". */
 double emu__number(const char *path);
 
-/* All of `writes`, to be freed. */
+/* All of `writes`. */
 char *emu__writes(void);
 
 /* A CPU's registers, as a program sees them; -errno, except for open: as open() does. */

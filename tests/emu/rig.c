@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "rig.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <json-c/json.h>
-#include <math.h>
 #include <sys/file.h>
 
 const struct rig_generation rig_generations[RIG_GENERATIONS] = {
@@ -71,7 +68,6 @@ static ssize_t rig_plain_read(int fd, void *buf, size_t size)
 
 static int rig_perf(struct perf_event_attr *attr, int cpu, int group)
 {
-	(void)attr, (void)cpu, (void)group;
 	return -ENOENT;
 }
 
@@ -164,8 +160,7 @@ void rig__start(struct rig *rig, const struct rig_setup *setup)
 {
 	if (!rig__open(rig, setup))
 		return;
-	print_message("%s: %s\n", setup->gen->name, rig->why);
-	fail();
+	fail_msg("%s: %s", setup->gen->name, rig->why);
 }
 
 int rig__read(struct rig *rig, double ns)
@@ -198,15 +193,18 @@ unsigned int rig__left_behind(void)
 	return rig__changed("box") + rig__changed("control") + rig__changed("filter");
 }
 
-void rig__finish(struct rig *rig)
+int rig__close(struct rig *rig)
 {
 	int err = tier__close(rig->tier, rig->why);
 
 	free(rig->samples);
-	if (err) {
-		print_message("close: %s\n", rig->why);
-		fail();
-	}
+	return err;
+}
+
+void rig__finish(struct rig *rig)
+{
+	if (rig__close(rig))
+		fail_msg("close: %s", rig->why);
 	assert_int_equal(rig__left_behind(), 0);
 }
 
@@ -214,7 +212,5 @@ void rig__assert_near(const char *what, double got, double wanted, double share)
 {
 	if (fabs(got - wanted) <= share * wanted)
 		return;
-	print_message("%s: %g instead of %g, %.2f %% off\n", what, got, wanted,
-		      (got / wanted - 1) * 100);
-	fail();
+	fail_msg("%s: %g instead of %g, %.2f %% off", what, got, wanted, (got / wanted - 1) * 100);
 }

@@ -76,6 +76,9 @@ int rig__read(struct rig *rig, double ns);
 const struct tier_latency *rig__latency(const struct rig *rig, unsigned int socket,
 					unsigned int tier);
 
+/* Closes, whether or not all is restored; returns the error. */
+int rig__close(struct rig *rig);
+
 /* Closes. It must succeed and leave every register as it was at the last mark. */
 void rig__finish(struct rig *rig);
 

@@ -6,10 +6,8 @@
  */
 #include "rig.h"
 
-#include <errno.h>
 #include <json-c/json.h>
 #include <linux/mempolicy.h>
-#include <math.h>
 #include <sys/syscall.h>
 
 #include "core/numa_nodes.h"
@@ -147,20 +145,16 @@ static double imbalance(void)
 	return fabs(near - far) / fmax(near, far);
 }
 
-static const struct rig_setup setup = {
-	.gen = &rig_generations[0],
+/* Emerald Rapids. */
+static const struct rig_setup emr = {
+	.gen = &rig_generations[4],
 	.boxes = 2,
 	.tiers = "local-ddr,local-cxl",
 };
 
 static void make_machine(unsigned int requests)
 {
-	static struct rig_setup emr;
-
-	emr = setup;
-	for (unsigned int i = 0; i < RIG_GENERATIONS; i++)
-		if (!strcmp(rig_generations[i].name, "emr"))
-			emr.gen = &rig_generations[i];
+	assert_string_equal(emr.gen->name, "emr");
 	rig__machine(&emr);
 	emu__tell("time step=100");
 	emu__tell("stream name=near idle=80 service=20 capacity=4e8");
@@ -198,21 +192,15 @@ static struct act_config config_of(bool dry_run, bool keep)
 static void begin(struct loop *loop, double share, unsigned int requests,
 		  const struct act_config *config)
 {
-	struct rig_setup emr = setup;
 	char why[TIER_TEXT] = "";
 
 	place(share);
 	make_machine(requests);
 	follow();
-	for (unsigned int i = 0; i < RIG_GENERATIONS; i++)
-		if (!strcmp(rig_generations[i].name, "emr"))
-			emr.gen = &rig_generations[i];
 	rig__start(&loop->rig, &emr);
 	assert_int_equal(table__new(&loop->actions, action_columns, ACTION_COLUMNS), 0);
-	if (open_actor(loop, config, why)) {
-		print_message("%s\n", why);
-		fail();
-	}
+	if (open_actor(loop, config, why))
+		fail_msg("%s", why);
 }
 
 static void end(struct loop *loop)
@@ -258,20 +246,19 @@ static const char *quantum(struct loop *loop)
 	return action.text;
 }
 
-/* The quantum from which on the tiers are equal, of `quanta`. */
-static unsigned int settle(struct loop *loop, unsigned int quanta)
+/* The quantum from which on the tiers are equal. *most, unless NULL: of what a quantum moves. */
+static unsigned int settle(struct loop *loop, unsigned int quanta, double *most)
 {
 	unsigned int since = 0;
 
 	for (unsigned int i = 0; i < quanta; i++) {
-		const char *action = quantum(loop);
+		double before = true_share();
 
-		if (!strcmp(action, "stop")) {
-			print_message("%s\n", table__value(loop->actions, 0, ACTION_WHY).text);
-			fail();
-		}
-		if (imbalance() > EQUAL)
-			since = i + 1;
+		if (!strcmp(quantum(loop), "stop"))
+			fail_msg("%s", table__value(loop->actions, 0, ACTION_WHY).text);
+		if (most)
+			*most = fmax(*most, fabs(true_share() - before));
+		since = imbalance() > EQUAL ? i + 1 : since;
 	}
 	return since;
 }
@@ -281,20 +268,19 @@ static bool soak(void)
 	return getenv("LATSCOPE_SOAK") && *getenv("LATSCOPE_SOAK");
 }
 
-static void it_converges_from_any_start(void **state)
+TEST(it_converges_from_any_start)
 {
 	static const double starts[] = { 0, 1, 0.3, 0.6 };
 
-	(void)state;
 	for (unsigned int i = 0; i < (soak() ? 4 : 2); i++) {
 		struct loop loop = { .noise = 0.03, .seed = i + 1 };
 		struct act_config config = config_of(false, true);
 		unsigned int first, again;
 
 		begin(&loop, starts[i], 80, &config);
-		first = settle(&loop, 70);
+		first = settle(&loop, 70, NULL);
 		emu__tell("loop requests=150");
-		again = settle(&loop, 70);
+		again = settle(&loop, 70, NULL);
 		print_message("from %.1f: equal after %u quanta, after a step of the load %u\n",
 			      starts[i], first, again);
 		assert_true(first <= 60 && again <= 60);
@@ -303,7 +289,7 @@ static void it_converges_from_any_start(void **state)
 }
 
 /* 1000 quanta under soak; tests/unit/test_steer.c has as many of a simulated placement. */
-static void it_holds_without_a_cycle(void **state)
+TEST(it_holds_without_a_cycle)
 {
 	struct loop loop = { .noise = 0.03, .seed = 9 };
 	struct act_config config = config_of(false, true);
@@ -311,9 +297,8 @@ static void it_holds_without_a_cycle(void **state)
 	unsigned int above = 0;
 	double low = 1, high = 0;
 
-	(void)state;
 	begin(&loop, 0.5, 80, &config);
-	assert_true(settle(&loop, 60) < 60);
+	assert_true(settle(&loop, 60, NULL) < 60);
 	loop.moves = 0;
 	for (unsigned int i = 0; i < quanta; i++) {
 		double share;
@@ -350,7 +335,7 @@ static void print_line(const char *name)
  * The alternatives on the same load. The rate can be higher at another placement than that of equal
  * latency: docs/tierlat.md.
  */
-static void it_is_faster_than_no_action(void **state)
+TEST(it_is_faster_than_no_action)
 {
 	static const struct {
 		const char *name;
@@ -360,7 +345,6 @@ static void it_is_faster_than_no_action(void **state)
 		      { "weights by bandwidth", 2 / 3.0 } };
 	static const unsigned int loads[] = { 60, 150 };
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct loop loop = { .noise = 0.03, .seed = 5 };
 		struct act_config config = config_of(false, true);
@@ -374,59 +358,57 @@ static void it_is_faster_than_no_action(void **state)
 			none = j ? none : rate_now();
 		}
 		begin(&loop, 1, loads[i], &config);
-		settle(&loop, 70);
+		settle(&loop, 70, NULL);
 		print_line("move_pages");
 		assert_true(rate_now() > none);
 		end(&loop);
 	}
 }
 
-static void all_pages_are_put_back(void **state)
+/* From a share on the near node to more than another one, and back. */
+static void pages_are_put_back(struct loop *loop, double share, unsigned int quanta, double more)
 {
 	static int before[PAGES], after[PAGES];
-	struct loop loop = { .noise = 0.03, .seed = 2 };
 	struct act_config config = config_of(false, false);
 
-	(void)state;
-	begin(&loop, 0.2, 80, &config);
+	begin(loop, share, 80, &config);
 	pages_call(before, 0, -1);
-	for (unsigned int i = 0; i < 20; i++)
-		quantum(&loop);
-	assert_true(true_share() > 0.4);
-	end(&loop);
+	for (unsigned int i = 0; i < quanta; i++)
+		quantum(loop);
+	assert_true(true_share() > more);
+	end(loop);
 	pages_call(after, 0, -1);
 	assert_memory_equal(before, after, sizeof(before));
 }
 
-static void huge_pages_are_put_back(void **state)
+TEST(all_pages_are_put_back)
 {
-	static int before[PAGES], after[PAGES];
-	struct loop loop = { .seed = 2 };
-	struct act_config config;
+	struct loop loop = { .noise = 0.03, .seed = 2 };
 
-	(void)state;
-	stop_holding();
-	start_holding("huge");
-	config = config_of(false, false);
-	begin(&loop, 0.25, 80, &config);
-	pages_call(before, 0, -1);
-	for (unsigned int i = 0; i < 10; i++)
-		quantum(&loop);
-	assert_true(true_share() > 0.3);
-	end(&loop);
-	pages_call(after, 0, -1);
-	assert_memory_equal(before, after, sizeof(before));
-	stop_holding();
-	start_holding(NULL);
+	pages_are_put_back(&loop, 0.2, 20, 0.4);
 }
 
-static void a_dry_run_moves_nothing(void **state)
+static void hold_again(const char *how)
+{
+	stop_holding();
+	start_holding(how);
+}
+
+TEST(huge_pages_are_put_back)
+{
+	struct loop loop = { .seed = 2 };
+
+	hold_again("huge");
+	pages_are_put_back(&loop, 0.25, 10, 0.3);
+	hold_again(NULL);
+}
+
+TEST(a_dry_run_moves_nothing)
 {
 	struct loop loop = { .noise = 0.03, .seed = 3 };
 	struct act_config config = config_of(true, false);
 	unsigned int would = 0;
 
-	(void)state;
 	begin(&loop, 0.25, 80, &config);
 	for (unsigned int i = 0; i < 10; i++)
 		would += !strcmp(quantum(&loop), "would move");
@@ -436,18 +418,17 @@ static void a_dry_run_moves_nothing(void **state)
 	end(&loop);
 }
 
-static void two_actors_are_refused(void **state)
+TEST(two_actors_are_refused)
 {
 	struct loop loop = { .seed = 3 };
 	struct act_config config = config_of(false, true);
 	char why[TIER_TEXT] = "";
 	struct actor *first;
 
-	(void)state;
 	begin(&loop, 0.5, 80, &config);
 	first = loop.actor;
 	assert_int_equal(open_actor(&loop, &config, why), -EBUSY);
-	assert_non_null(strstr(why, "another latscope moves pages"));
+	assert_has(why, "another latscope moves pages");
 	loop.actor = first;
 	end(&loop);
 	begin(&loop, 0.5, 80, &config);
@@ -455,12 +436,11 @@ static void two_actors_are_refused(void **state)
 }
 
 /* The process ends: the loop says so once and does nothing more. */
-static void a_process_that_ends_stops_it(void **state)
+TEST(a_process_that_ends_stops_it)
 {
 	struct loop loop = { .seed = 4 };
 	struct act_config config = config_of(false, false);
 
-	(void)state;
 	begin(&loop, 0.5, 80, &config);
 	quantum(&loop);
 	kill(held.pid, SIGKILL);
@@ -479,11 +459,9 @@ static void a_process_that_ends_stops_it(void **state)
 static unsigned int weight_of(unsigned int node)
 {
 	unsigned int weight = 0;
-	char path[128];
 	FILE *stream;
 
-	snprintf(path, sizeof(path), ACT_WEIGHTS "/node%u", node);
-	stream = fopen(path, "re");
+	stream = fopen(unit_text(ACT_WEIGHTS "/node%u", node), "re");
 	assert_non_null(stream);
 	assert_int_equal(fscanf(stream, "%u", &weight), 1);
 	fclose(stream);
@@ -500,7 +478,7 @@ static bool has_weights(void)
 static const struct act_nodes two_nodes = { 1 << NEAR_NODE, 1 << FAR_NODE };
 
 /* All new pages, and no old one. */
-static void new_pages_follow_the_weights(void **state)
+static void new_pages_follow_the_weights(void)
 {
 	static const double shares[] = { 0.75, 0.25, 0.9 };
 	struct act_config config = config_of(false, false);
@@ -509,7 +487,6 @@ static void new_pages_follow_the_weights(void **state)
 	struct act_place place;
 	struct act *act;
 
-	(void)state;
 	config.method = "weighted-interleave";
 	assert_int_equal(act__open(&act, &config, &two_nodes, why), 0);
 	for (unsigned int i = 0; i < 3; i++) {
@@ -532,13 +509,12 @@ static void new_pages_follow_the_weights(void **state)
 }
 
 /* The closed loop: a quarter of the pages is replaced in each quantum. */
-static void weights_converge(void **state)
+static void weights_converge(void)
 {
 	struct loop loop = { .noise = 0.03, .seed = 6 };
 	struct act_config config = config_of(false, false);
 	unsigned int near = weight_of(NEAR_NODE), above = 0;
 
-	(void)state;
 	config.method = "weighted-interleave";
 	begin(&loop, 0.3, 80, &config);
 	for (unsigned int i = 0; i < 150; i++) {
@@ -553,16 +529,14 @@ static void weights_converge(void **state)
 	assert_int_equal(weight_of(NEAR_NODE), near);
 }
 
-static void weighted_pages(void **state)
+TEST(weighted_pages)
 {
 	if (!has_weights())
 		return;
-	stop_holding();
-	start_holding("weighted");
-	new_pages_follow_the_weights(state);
-	weights_converge(state);
-	stop_holding();
-	start_holding(NULL);
+	hold_again("weighted");
+	new_pages_follow_the_weights();
+	weights_converge();
+	hold_again(NULL);
 }
 
 #define CGROUP "/sys/fs/cgroup/damon"
@@ -590,26 +564,8 @@ static void end_damon_stat(void)
 		return;
 	write_text(DAMON_STAT, "Y");
 	assert_int_equal(act__look("damon", "", why), -EBUSY);
-	assert_non_null(strstr(why, "damon_stat"));
+	assert_has(why, "damon_stat");
 	write_text(DAMON_STAT, "N");
-}
-
-/* Counts quanta until the tiers are equal, and checks that no quantum moves more than its shift. */
-static unsigned int settle_in_steps(struct loop *loop, unsigned int quanta, double *most)
-{
-	unsigned int since = 0;
-
-	for (unsigned int i = 0; i < quanta; i++) {
-		double before = true_share();
-
-		if (!strcmp(quantum(loop), "stop")) {
-			print_message("%s\n", table__value(loop->actions, 0, ACTION_WHY).text);
-			fail();
-		}
-		*most = fmax(*most, fabs(true_share() - before));
-		since = imbalance() > EQUAL ? i + 1 : since;
-	}
-	return since;
 }
 
 static void damon_converges(struct act_config *config)
@@ -621,11 +577,11 @@ static void damon_converges(struct act_config *config)
 	begin(&loop, 0.5, 80, config);
 	has_text(NR_KDAMONDS, "2\n");
 	sleep(4); /* it has to watch first */
-	first = settle_in_steps(&loop, 40, &most);
+	first = settle(&loop, 40, &most);
 	share = true_share();
 	moves = loop.moves;
 	emu__tell("loop requests=150");
-	again = settle_in_steps(&loop, 60, &most);
+	again = settle(&loop, 60, &most);
 	print_message("DAMON from 0.5: equal after %u quanta, placement %.3f, %u moves; after a "
 		      "step of the load %u, placement %.3f; at most %.4f in a quantum\n",
 		      first, share, moves, again, true_share(), most);
@@ -637,30 +593,25 @@ static void damon_converges(struct act_config *config)
 	has_text(NR_KDAMONDS, "0\n");
 }
 
-static void it_converges_by_damon(void **state)
+TEST(it_converges_by_damon)
 {
 	struct act_config config = config_of(false, false);
 	char why[TIER_TEXT];
 
-	(void)state;
 	end_damon_stat();
 	/* Otherwise it would move what is accessed, too. */
 	write_text("/proc/sys/kernel/numa_balancing", "0");
-	if (act__look("damon", "", why)) {
-		print_message("no DAMON: %s\n", why);
-		fail();
-	}
+	if (act__look("damon", "", why))
+		fail_msg("no DAMON: %s", why);
 	write_text("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
 	assert_int_equal(mkdir(CGROUP, 0755), 0);
-	stop_holding();
 	held.cgroup = CGROUP "/cgroup.procs";
-	start_holding("hot");
+	hold_again("hot");
 	config.method = "damon";
 	config.target = (struct act_target){ .cgroup = "damon" };
 	damon_converges(&config);
-	stop_holding();
 	held.cgroup = NULL;
-	start_holding(NULL);
+	hold_again(NULL);
 	rmdir(CGROUP);
 }
 
@@ -672,38 +623,24 @@ static bool has_far_node(void)
 	       !nodes.nodes[FAR_NODE].cpus;
 }
 
-static int begin_group(void **state)
+static void begin_group(void)
 {
-	emu__begin(state);
+	emu__begin();
 	start_holding(NULL);
-	return 0;
 }
 
-static int end_group(void **state)
+static void end_group(void)
 {
 	stop_holding();
-	return emu__end(state);
+	emu__end();
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_converges_from_any_start),
-		cmocka_unit_test(it_holds_without_a_cycle),
-		cmocka_unit_test(it_is_faster_than_no_action),
-		cmocka_unit_test(all_pages_are_put_back),
-		cmocka_unit_test(huge_pages_are_put_back),
-		cmocka_unit_test(a_dry_run_moves_nothing),
-		cmocka_unit_test(two_actors_are_refused),
-		cmocka_unit_test(a_process_that_ends_stops_it),
-		cmocka_unit_test(weighted_pages),
-		cmocka_unit_test(it_converges_by_damon),
-	};
-
 	if (!has_far_node()) {
 		puts("1..0 # SKIP needs a second NUMA node without CPUs; vm/act-6.12 has one");
 		return 0;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	return cmocka_run_group_tests(tests, begin_group, end_group);
+	return unit_run((struct unit_fixtures){ .all = { begin_group, end_group } });
 }

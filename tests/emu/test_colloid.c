@@ -6,7 +6,6 @@
 #include "rig.h"
 
 #include <json-c/json.h>
-#include <math.h>
 
 #include <loadgen/tiers/random.h>
 #include "probes/tierlat/colloid.h"
@@ -108,11 +107,8 @@ static unsigned int settle(struct controller *controller, unsigned int bound)
 		if (imbalance() > EQUAL)
 			since = quanta;
 	}
-	if (since > bound) {
-		print_message("after %u quanta the tiers differ by %.1f %%\n", quanta,
-			      imbalance() * 100);
-		fail();
-	}
+	if (since > bound)
+		fail_msg("after %u quanta the tiers differ by %.1f %%", quanta, imbalance() * 100);
 	return since;
 }
 
@@ -151,15 +147,13 @@ static void converges(enum form form, double weight, unsigned int splits, unsign
 	print_message("equal within %u quanta, after a step in load within %u\n", first, again);
 }
 
-static void the_search_converges_and_holds(void **state)
+TEST(the_search_converges_and_holds)
 {
-	(void)state;
 	converges(SEARCH, 1, 11, 20);
 }
 
-static void the_search_converges_on_means(void **state)
+TEST(the_search_converges_on_means)
 {
-	(void)state;
 	converges(SEARCH, 1 / 4.0, 5, 60);
 }
 
@@ -167,9 +161,8 @@ static void the_search_converges_on_means(void **state)
  * Uses means, as HeMem does. Single quanta react too fast for tiers near their capacity: at a load
  * of 150 the decision would oscillate for ever.
  */
-static void the_closed_form_converges_on_means(void **state)
+TEST(the_closed_form_converges_on_means)
 {
-	(void)state;
 	converges(CLOSED, 1 / 4.0, 5, 150);
 }
 
@@ -177,19 +170,17 @@ static void the_closed_form_converges_on_means(void **state)
  * Uses the mean that latscope and HeMem use by default. Each quantum moves by the mean of the
  * sixteen before, so it goes past the balance several times on its way.
  */
-static void both_forms_converge_by_default(void **state)
+TEST(both_forms_converge_by_default)
 {
-	(void)state;
 	converges(SEARCH, TIER_WEIGHT, 3, 240);
 	converges(CLOSED, TIER_WEIGHT, 3, 260);
 }
 
 /* After going past the balance, the search comes back and stays. */
-static void the_search_does_not_flap(void **state)
+TEST(the_search_does_not_flap)
 {
 	static const double weights[] = { 1, 1 / 4.0, TIER_WEIGHT };
 
-	(void)state;
 	for (unsigned int i = 0; i < 3; i++) {
 		struct controller controller = { .form = SEARCH, .weight = weights[i] };
 		double p;
@@ -227,12 +218,11 @@ static unsigned int last_above(struct controller *controller, double bound, doub
 }
 
 /* Noise makes the tiers differ, because it moves p, and more so near their capacity. */
-static void moving_pages_within_the_limit_settles(void **state)
+TEST(moving_pages_within_the_limit_settles)
 {
 	static const double weights[] = { 1 / 4.0, TIER_WEIGHT }, noises[] = { 0, 0.01, 0.03 };
 	static const unsigned int most[] = { 80, 230 };
 
-	(void)state;
 	for (unsigned int i = 0; i < 2 * 3; i++) {
 		double noise = noises[i % 3], bound = 0.08 + 5 * noise, worst = 0, tail;
 		unsigned int settled = 0;
@@ -259,9 +249,8 @@ static void moving_pages_within_the_limit_settles(void **state)
 /*
  * The reason for a limit: because of the mean, the shift is requested until it was made many times.
  */
-static void moving_pages_without_a_limit_swings(void **state)
+TEST(moving_pages_without_a_limit_swings)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct controller controller = { .weight = TIER_WEIGHT,
 						 .moves_pages = true,
@@ -279,17 +268,4 @@ static void moving_pages_without_a_limit_swings(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_search_converges_and_holds),
-		cmocka_unit_test(the_search_does_not_flap),
-		cmocka_unit_test(the_search_converges_on_means),
-		cmocka_unit_test(the_closed_form_converges_on_means),
-		cmocka_unit_test(both_forms_converge_by_default),
-		cmocka_unit_test(moving_pages_within_the_limit_settles),
-		cmocka_unit_test(moving_pages_without_a_limit_swings),
-	};
-
-	return cmocka_run_group_tests(tests, emu__begin, emu__end);
-}
+UNIT_MAIN(.all = { emu__begin, emu__end })

@@ -6,16 +6,13 @@
  */
 #include "rig.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/file.h>
-#include <sys/wait.h>
 
 #define RACES 25
 #define ICX 2 /* rig_generations */
 
 static struct rig_setup setup;
+static struct rig rig;
 
 static void machine(unsigned int generation, unsigned int sockets)
 {
@@ -27,19 +24,15 @@ static void machine(unsigned int generation, unsigned int sockets)
 
 static void assert_says(const char *text, const char *says)
 {
+	assert_has(text, says);
 	assert_null(strchr(text, '\n'));
-	if (!strstr(text, says)) {
-		print_message("said: %s, not: %s\n", text, says);
-		fail();
-	}
 }
 
-static void a_second_one_is_refused(void **state)
+TEST(a_second_one_is_refused)
 {
 	struct rig first, second;
 	char holder[32];
 
-	(void)state;
 	machine(ICX, 2);
 	rig__start(&first, &setup);
 	snprintf(holder, sizeof(holder), ", PID %d", getpid());
@@ -61,7 +54,6 @@ static void a_second_one_is_refused(void **state)
 /* 1: it ran. 0: it was refused. */
 static int race(int start)
 {
-	struct rig rig;
 	char byte;
 	int err;
 
@@ -74,9 +66,8 @@ static int race(int start)
 	return tier__close(rig.tier, rig.why) ? 4 : 1;
 }
 
-static void one_of_two_concurrent_starts_runs(void **state)
+TEST(one_of_two_concurrent_starts_runs)
 {
-	(void)state;
 	for (unsigned int i = 0; i < RACES; i++) {
 		int start[2], status, ran = 0;
 
@@ -103,13 +94,11 @@ static void one_of_two_concurrent_starts_runs(void **state)
 }
 
 /* A process without access to the registers cannot take the lock. */
-static void others_cannot_hold_the_lock(void **state)
+TEST(others_cannot_hold_the_lock)
 {
 	char *const directories[] = { (char *)emu__root() };
 	int fd = open(directories[0], O_RDONLY | O_DIRECTORY);
-	struct rig rig;
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
 	machine(ICX, 1);
@@ -119,15 +108,11 @@ static void others_cannot_hold_the_lock(void **state)
 }
 
 /* Programs exactly the same and resets the counts, at any time: even before they got anywhere. */
-static void a_reset_by_another_latscope_is_noticed(void **state)
+TEST(a_reset_by_another_latscope_is_noticed)
 {
 	static const double after[] = { 1e4, 1e7, 1e9 };
-	const char *trouble;
 
-	(void)state;
-	for (unsigned int i = 0; i < sizeof(after) / sizeof(after[0]); i++) {
-		struct rig rig;
-
+	for (unsigned int i = 0; i < COUNT_OF(after); i++) {
 		machine(ICX, 2);
 		rig__start(&rig, &setup);
 		assert_int_equal(rig__read(&rig, after[i]), 0);
@@ -135,9 +120,8 @@ static void a_reset_by_another_latscope_is_noticed(void **state)
 			emu__tell("poke socket=1 reg=%#x value=0x2", 0xe00 + 0xe * j);
 		/* Longer than before, so that all counts are above those of the last read. */
 		assert_int_equal(rig__read(&rig, 10 * after[i]), 0);
-		trouble = tier__trouble(rig.tier);
-		assert_non_null(trouble);
-		assert_says(trouble, "CHA 0 (CPU 2) and 5 more: reset by another program");
+		assert_says(tier__trouble(rig.tier),
+			    "CHA 0 (CPU 2) and 5 more: reset by another program");
 		assert_false(rig__latency(&rig, 1, RIG_NEAR)->latency_known);
 		rig__assert_near("near", rig__latency(&rig, 0, RIG_NEAR)->latency_ns, 90, 0.01);
 		/* The other one still runs: the values cannot be trusted any more. */
@@ -147,11 +131,8 @@ static void a_reset_by_another_latscope_is_noticed(void **state)
 	}
 }
 
-static void if_all_are_reset_it_ends(void **state)
+TEST(if_all_are_reset_it_ends)
 {
-	struct rig rig;
-
-	(void)state;
 	/* whose boxes take turns: another latscope's turns would look like its own */
 	machine(0, 1);
 	rig__start(&rig, &setup);
@@ -166,7 +147,6 @@ static void if_all_are_reset_it_ends(void **state)
 static void assert_clock(double first, double second, const char *says)
 {
 	const char *trouble;
-	struct rig rig;
 
 	machine(ICX, 2);
 	emu__tell("clock hz=%g", first);
@@ -176,7 +156,6 @@ static void assert_clock(double first, double second, const char *says)
 	assert_int_equal(rig__read(&rig, 1e7), 0);
 	trouble = tier__trouble(rig.tier);
 	if (says) {
-		assert_non_null(trouble);
 		assert_says(trouble, says);
 		assert_int_equal(rig__latency(&rig, 1, RIG_NEAR)->boxes_lost, 6);
 		assert_false(rig__latency(&rig, 1, RIG_NEAR)->latency_known);
@@ -188,9 +167,8 @@ static void assert_clock(double first, double second, const char *says)
 	rig__finish(&rig);
 }
 
-static void a_clock_that_no_uncore_has_is_refused(void **state)
+TEST(a_clock_that_no_uncore_has_is_refused)
 {
-	(void)state;
 	assert_clock(2e9, 0.1e9, "clock outside 0.2 to 5 GHz; interval dropped (0.1");
 	assert_clock(2e9, 5.5e9, "clock outside 0.2 to 5 GHz; interval dropped (5.");
 	assert_clock(2e9, 0.4e9, "clock that jumped; interval dropped (0.4");
@@ -202,7 +180,6 @@ static void a_clock_that_no_uncore_has_is_refused(void **state)
 /* The state after a kill -9 of latscope and of its restore process: nothing is restored. */
 static void leave_running(void)
 {
-	struct rig rig;
 	pid_t pid = fork();
 
 	if (!pid) {
@@ -238,7 +215,7 @@ static const struct {
 	{ ICX, 0xe00, 0xe, 0, "local-pmm,local-ddr,remote-ddr" },
 };
 
-#define LAKES (sizeof(lakes) / sizeof(lakes[0]))
+#define LAKES COUNT_OF(lakes)
 
 static void leave_lake_running(unsigned int lake)
 {
@@ -247,11 +224,8 @@ static void leave_lake_running(unsigned int lake)
 	leave_running();
 }
 
-static void registers_of_a_killed_latscope_are_recognised(void **state)
+TEST(registers_of_a_killed_latscope_are_recognised)
 {
-	struct rig rig;
-
-	(void)state;
 	for (unsigned int i = 0; i < LAKES; i++) {
 		leave_lake_running(i);
 		setup.tiers = NULL;
@@ -265,34 +239,26 @@ static void registers_of_a_killed_latscope_are_recognised(void **state)
 		assert_int_equal(rig__read(&rig, 1e7), 0);
 		assert_int_equal(rig__read(&rig, 1e7), 0);
 		rig__assert_near("far", rig__latency(&rig, 0, RIG_FAR)->latency_ns, 180, 0.01);
-		assert_int_equal(tier__close(rig.tier, rig.why), 0);
-		free(rig.samples);
+		assert_int_equal(rig__close(&rig), 0);
 		assert_power_on(lakes[i].base, lakes[i].stride, lakes[i].filter1);
 	}
 }
 
 /* Frozen, as during a read, they are not in use, but there is still nothing to restore. */
-static void boxes_frozen_by_a_killed_latscope_are_not_restored(void **state)
+TEST(boxes_frozen_by_a_killed_latscope_are_not_restored)
 {
-	struct rig rig;
-
-	(void)state;
 	machine(ICX, 1);
 	leave_running();
 	for (unsigned int i = 0; i < 6; i++)
 		emu__tell("poke reg=%#x value=0x100", 0xe00 + 0xe * i);
 	rig__start(&rig, &setup);
-	assert_int_equal(tier__close(rig.tier, rig.why), 0);
-	free(rig.samples);
+	assert_int_equal(rig__close(&rig), 0);
 	assert_power_on(0xe00, 0xe, 0);
 }
 
 /* One register shows that another program uses the box; that register is restored as found. */
-static void counters_of_other_tools_are_not_mistaken_for_ours(void **state)
+TEST(counters_of_other_tools_are_not_mistaken_for_ours)
 {
-	struct rig rig;
-
-	(void)state;
 	machine(ICX, 1);
 	leave_running();
 	emu__tell("poke reg=%#x value=0x400000", 0xe01 + 0xe * 5 + 3);
@@ -301,15 +267,12 @@ static void counters_of_other_tools_are_not_mistaken_for_ours(void **state)
 	assert_says(rig.why, "counter 0 of CHA 0 is in use");
 	setup.take = true;
 	rig__start(&rig, &setup);
-	assert_null(strstr(tier__mechanism(rig.tier), "killed"));
+	assert_lacks(tier__mechanism(rig.tier), "killed");
 	rig__finish(&rig);
 }
 
-static void a_reset_is_as_after_power_on(void **state)
+TEST(a_reset_is_as_after_power_on)
 {
-	struct rig rig;
-
-	(void)state;
 	for (unsigned int i = 0; i < LAKES; i++) {
 		leave_lake_running(i);
 		setup.reset = true;
@@ -334,20 +297,4 @@ static void a_reset_is_as_after_power_on(void **state)
 	assert_power_on(0xe00, 0xe, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_second_one_is_refused),
-		cmocka_unit_test(one_of_two_concurrent_starts_runs),
-		cmocka_unit_test(others_cannot_hold_the_lock),
-		cmocka_unit_test(a_reset_by_another_latscope_is_noticed),
-		cmocka_unit_test(if_all_are_reset_it_ends),
-		cmocka_unit_test(a_clock_that_no_uncore_has_is_refused),
-		cmocka_unit_test(registers_of_a_killed_latscope_are_recognised),
-		cmocka_unit_test(boxes_frozen_by_a_killed_latscope_are_not_restored),
-		cmocka_unit_test(counters_of_other_tools_are_not_mistaken_for_ours),
-		cmocka_unit_test(a_reset_is_as_after_power_on),
-	};
-
-	return cmocka_run_group_tests(tests, emu__begin, emu__end);
-}
+UNIT_MAIN(.all = { emu__begin, emu__end })

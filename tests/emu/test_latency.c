@@ -2,15 +2,27 @@
 /* Compares the reported latency with the reference, for every generation and all kinds of load. */
 #include "rig.h"
 
-#include <errno.h>
-#include <math.h>
-
 #include "probes/tierlat/colloid.h"
 
 #define NOTHING_CHANGES 0.01
 #define SOMETHING_CHANGES 0.02
 
 static double worst; /* of what is off, by share */
+static struct rig_setup setup;
+static struct rig rig;
+
+static void make_machine(struct rig_setup wanted)
+{
+	setup = wanted;
+	rig__machine(&setup);
+}
+
+/* Nothing else is said to the machine. */
+static void start(struct rig_setup wanted)
+{
+	make_machine(wanted);
+	rig__start(&rig, &setup);
+}
 
 static void near_to(const char *what, double got, double wanted, double share)
 {
@@ -27,27 +39,22 @@ static void assert_tier(const struct tier_latency *result, double latency, doubl
 	near_to("outstanding", result->outstanding, rate * latency * 1e-9, share);
 }
 
-static void assert_tiers(const struct rig *rig, double share)
+static void assert_tiers(double share)
 {
-	for (unsigned int i = 0; i < tier__sockets(rig->tier); i++) {
-		assert_tier(rig__latency(rig, i, RIG_NEAR), 90, 2e8, share);
-		assert_tier(rig__latency(rig, i, RIG_FAR), 180, 1e8, share);
+	for (unsigned int i = 0; i < tier__sockets(rig.tier); i++) {
+		assert_tier(rig__latency(&rig, i, RIG_NEAR), 90, 2e8, share);
+		assert_tier(rig__latency(&rig, i, RIG_FAR), 180, 1e8, share);
 	}
 }
 
 /* Fault 11: none of the original's constants is valid for another CPU. */
-static void every_generation_is_right(void **state)
+TEST(every_generation_is_right)
 {
-	(void)state;
 	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
-		struct rig_setup setup = { .gen = &rig_generations[i], .sockets = 2 };
-		struct rig rig;
-
-		rig__machine(&setup);
-		rig__start(&rig, &setup);
+		start((struct rig_setup){ .gen = &rig_generations[i], .sockets = 2 });
 		for (unsigned int j = 0; j < 3; j++) {
 			assert_int_equal(rig__read(&rig, EMU_SECOND / 10), 0);
-			assert_tiers(&rig, NOTHING_CHANGES);
+			assert_tiers(NOTHING_CHANGES);
 			near_to("clock", rig__latency(&rig, 0, RIG_NEAR)->clock_hz, 2e9,
 				NOTHING_CHANGES);
 		}
@@ -56,7 +63,7 @@ static void every_generation_is_right(void **state)
 }
 
 /* Those of one socket, which have one tier, and Cooper Lake, which has four. */
-static void further_generations_are_right(void **state)
+TEST(further_generations_are_right)
 {
 	static const struct rig_generation gens[] = {
 		{ "cpx", "local,remote", "drd", 28, true },
@@ -64,12 +71,8 @@ static void further_generations_are_right(void **state)
 		{ "grr", "memory", "drd_opt", 6, false },
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < 3; i++) {
-		struct rig_setup setup = { .gen = &gens[i], .sockets = i ? 1 : 4 };
-		struct rig rig;
-
-		rig__machine(&setup);
+		make_machine((struct rig_setup){ .gen = &gens[i], .sockets = i ? 1 : 4 });
 		if (i)
 			emu__tell("stream name=far rate=0");
 		rig__start(&rig, &setup);
@@ -79,63 +82,50 @@ static void further_generations_are_right(void **state)
 				assert_tier(rig__latency(&rig, 0, RIG_NEAR), 90, 2e8,
 					    NOTHING_CHANGES);
 			else
-				assert_tiers(&rig, NOTHING_CHANGES);
+				assert_tiers(NOTHING_CHANGES);
 		}
 		rig__finish(&rig);
 	}
 }
 
 /* Sockets differ in their clocks: each one must use its own. */
-static void sockets_have_clocks_of_their_own(void **state)
+TEST(sockets_have_clocks_of_their_own)
 {
-	struct rig_setup setup = { .gen = &rig_generations[2], .sockets = 2 };
-	struct rig rig;
-
-	(void)state;
-	rig__machine(&setup);
+	make_machine((struct rig_setup){ .gen = &rig_generations[2], .sockets = 2 });
 	emu__tell("clock socket=1 hz=1.1e9");
 	rig__start(&rig, &setup);
 	assert_int_equal(rig__read(&rig, EMU_SECOND / 10), 0);
-	assert_tiers(&rig, NOTHING_CHANGES);
+	assert_tiers(NOTHING_CHANGES);
 	near_to("clock", rig__latency(&rig, 1, RIG_NEAR)->clock_hz, 1.1e9, NOTHING_CHANGES);
 	rig__finish(&rig);
 }
 
-static void a_clock_that_changes_is_followed(void **state)
+TEST(a_clock_that_changes_is_followed)
 {
-	(void)state;
 	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
-		struct rig_setup setup = { .gen = &rig_generations[i], .boxes = 12 };
-		struct rig rig;
-
-		rig__machine(&setup);
-		rig__start(&rig, &setup);
+		start((struct rig_setup){ .gen = &rig_generations[i], .boxes = 12 });
 		emu__tell("advance ns=3e7");
 		emu__tell("clock hz=0.8e9");
 		emu__tell("advance ns=3e7");
 		emu__tell("clock hz=2.5e9");
 		assert_int_equal(rig__read(&rig, 4e7), 0);
-		assert_tiers(&rig, SOMETHING_CHANGES);
+		assert_tiers(SOMETHING_CHANGES);
 		rig__finish(&rig);
 	}
 }
 
-static void skewed_traffic_is_seen_whole(void **state)
+TEST(skewed_traffic_is_seen_whole)
 {
-	(void)state;
 	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
 		const struct rig_generation *gen = &rig_generations[i];
-		struct rig_setup setup = { .gen = gen, .sockets = 2 };
-		struct rig rig;
-
-		rig__machine(&setup);
+		make_machine((struct rig_setup){ .gen = gen, .sockets = 2 });
 		emu__tell("stream name=near skew=%u spread=10", 2 * i);
 		emu__tell("stream name=far skew=%u spread=10", 2 * i + 1);
 		rig__start(&rig, &setup);
 		if (gen->takes_turns)
 			assert_int_equal(rig__read(&rig, EMU_SECOND / 10), 0);
 		assert_int_equal(rig__read(&rig, EMU_SECOND / 10), 0);
-		assert_tiers(&rig, SOMETHING_CHANGES);
+		assert_tiers(SOMETHING_CHANGES);
 		rig__finish(&rig);
 	}
 }
@@ -144,16 +134,12 @@ static void skewed_traffic_is_seen_whole(void **state)
  * Each tier has 117 open requests in a box, which in 19 minutes at 2 GHz are 95 % of 2^48: the
  * occupancies wrap in 19 of 20 intervals, and never twice. Clocks would take 39 hours.
  */
-static void counters_may_wrap_in_every_interval(void **state)
+TEST(counters_may_wrap_in_every_interval)
 {
 	const double minutes_19 = 19 * 60 * EMU_SECOND, rate = 20 * 117 / 90e-9;
 
-	(void)state;
 	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
-		struct rig_setup setup = { .gen = &rig_generations[i], .boxes = 20 };
-		struct rig rig;
-
-		rig__machine(&setup);
+		make_machine((struct rig_setup){ .gen = &rig_generations[i], .boxes = 20 });
 		emu__tell("stream name=near rate=%.17g", rate);
 		emu__tell("stream name=far rate=%.17g", rate / 2);
 		rig__start(&rig, &setup);
@@ -171,37 +157,30 @@ static void counters_may_wrap_in_every_interval(void **state)
 }
 
 /* All counters are about to wrap when they begin, in intervals that users choose. */
-static void counters_may_wrap_in_short_intervals(void **state)
+TEST(counters_may_wrap_in_short_intervals)
 {
-	(void)state;
 	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
-		struct rig_setup setup = { .gen = &rig_generations[i], .boxes = 12 };
-		struct rig rig;
-
-		rig__machine(&setup);
+		make_machine((struct rig_setup){ .gen = &rig_generations[i], .boxes = 12 });
 		for (unsigned int j = 0; j < 5; j++) {
 			rig_first = (1ULL << TIER_BITS) - 100000;
 			emu__tell("mark");
 			rig__start(&rig, &setup);
 			rig_first = 0;
 			assert_int_equal(rig__read(&rig, EMU_SECOND / 10), 0);
-			assert_tiers(&rig, NOTHING_CHANGES);
+			assert_tiers(NOTHING_CHANGES);
 			assert_true(emu__number("/wraps") >= 12 * 3);
 			rig__finish(&rig);
 		}
 	}
 }
 
-static void tiers_are_distinguished(void **state)
+TEST(tiers_are_distinguished)
 {
 	static const char *const names[] = { "local-ddr", "remote-ddr", "local-pmm", "remote-pmm",
 					     "local-cxl" };
-	struct rig_setup setup = { .gen = &rig_generations[4], .tiers = "all" };
 	const struct tier_model *model;
-	struct rig rig;
 
-	(void)state;
-	rig__machine(&setup);
+	make_machine((struct rig_setup){ .gen = &rig_generations[4], .tiers = "all" });
 	emu__tell("stream name=pmm memory=pmm rate=5e7 latency=300");
 	emu__tell("stream name=pmm2 memory=pmm remote=1 rate=4e7 latency=400");
 	emu__tell("stream name=cxl memory=cxl rate=3e7 latency=250");
@@ -225,17 +204,13 @@ static void tiers_are_distinguished(void **state)
  * With more than three tiers each box counts only some, so rates are wrong if addresses spread
  * unevenly: this shows by how much. Latencies need no scaling, and are right.
  */
-static void four_skewed_tiers_have_right_latencies(void **state)
+TEST(four_skewed_tiers_have_right_latencies)
 {
 	static const double latency[] = { 90, 180, 300, 400 }, rate[] = { 2e8, 1e8, 5e7, 4e7 };
-	struct rig_setup setup = { .gen = &rig_generations[2], .tiers = "all" };
 	double off = 0;
 
-	(void)state;
 	for (unsigned int seed = 0; seed < 250; seed++) {
-		struct rig rig;
-
-		rig__machine(&setup);
+		make_machine((struct rig_setup){ .gen = &rig_generations[2], .tiers = "all" });
 		emu__tell("stream name=pmm memory=pmm rate=5e7 latency=300");
 		emu__tell("stream name=pmm2 memory=pmm remote=1 rate=4e7 latency=400");
 		emu__tell("stream name=near skew=%u spread=10", 4 * seed);
@@ -256,13 +231,9 @@ static void four_skewed_tiers_have_right_latencies(void **state)
 	assert_true(off < 0.25);
 }
 
-static void too_few_requests_give_no_latency(void **state)
+TEST(too_few_requests_give_no_latency)
 {
-	struct rig_setup setup = { .gen = &rig_generations[2], .min_inserts = 1000 };
-	struct rig rig;
-
-	(void)state;
-	rig__machine(&setup);
+	make_machine((struct rig_setup){ .gen = &rig_generations[2], .min_inserts = 1000 });
 	emu__tell("stream name=near rate=0");
 	emu__tell("stream name=far rate=10000");
 	rig__start(&rig, &setup);
@@ -282,34 +253,26 @@ static void too_few_requests_give_no_latency(void **state)
  * frozen. A sample takes longer than the interval here, and a box is frozen for a twentieth of the
  * time.
  */
-static void slow_reads_do_no_harm(void **state)
+TEST(slow_reads_do_no_harm)
 {
-	struct rig_setup setup = { .gen = &rig_generations[2], .boxes = 6 };
-	struct rig rig;
-
-	(void)state;
-	rig__machine(&setup);
-	rig__start(&rig, &setup);
+	start((struct rig_setup){ .gen = &rig_generations[2], .boxes = 6 });
 	emu__tell("time step=200000");
 	for (unsigned int i = 0; i < 3; i++) {
 		assert_int_equal(rig__read(&rig, 1e7), 0);
 		if (i) /* the counters were set going at another pace */
-			assert_tiers(&rig, NOTHING_CHANGES);
+			assert_tiers(NOTHING_CHANGES);
 	}
 	rig__finish(&rig);
 }
 
-static void an_idle_tier_decides_nothing(void **state)
+TEST(an_idle_tier_decides_nothing)
 {
-	struct rig_setup setup = { .gen = &rig_generations[2] };
 	struct colloid_search search;
 	struct colloid_params params = { COLLOID_DELTA, COLLOID_EPSILON };
 	const struct tier_latency *near, *far;
 	struct colloid_load load;
-	struct rig rig;
 
-	(void)state;
-	rig__machine(&setup);
+	make_machine((struct rig_setup){ .gen = &rig_generations[2] });
 	emu__tell("stream name=far rate=0");
 	rig__start(&rig, &setup);
 	assert_int_equal(rig__read(&rig, 1e7), 0);
@@ -322,15 +285,11 @@ static void an_idle_tier_decides_nothing(void **state)
 	rig__finish(&rig);
 }
 
-static void the_mean_begins_with_the_first_interval(void **state)
+TEST(the_mean_begins_with_the_first_interval)
 {
-	struct rig_setup setup = { .gen = &rig_generations[2] };
 	struct tier_ewma mean = { 0 };
-	struct rig rig;
 
-	(void)state;
-	rig__machine(&setup);
-	rig__start(&rig, &setup);
+	start((struct rig_setup){ .gen = &rig_generations[2] });
 	assert_int_equal(rig__read(&rig, 1e7), 0);
 	tier_ewma__add(&mean, 1 / 16.0, rig__latency(&rig, 0, RIG_NEAR));
 	near_to("mean", tier_ewma__latency_ns(&mean), 90, NOTHING_CHANGES);
@@ -338,14 +297,11 @@ static void the_mean_begins_with_the_first_interval(void **state)
 	rig__finish(&rig);
 }
 
-static void a_register_gives_the_number_of_boxes(void **state)
+TEST(a_register_gives_the_number_of_boxes)
 {
-	(void)state;
 	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
-		struct rig_setup setup = { .gen = &rig_generations[i], .boxes = 26, .count = true };
-		struct rig rig;
-
-		rig__machine(&setup);
+		make_machine((struct rig_setup){
+			.gen = &rig_generations[i], .boxes = 26, .count = true });
 		if (!strcmp(setup.gen->name, "spr") || !strcmp(setup.gen->name, "emr")) {
 			assert_int_equal(rig__open(&rig, &setup), -EOPNOTSUPP);
 			continue;
@@ -397,49 +353,45 @@ struct reference {
 	bool clocked;
 };
 
-static void random_streams(const struct rig_setup *setup, struct reference *reference)
+static void random_streams(struct reference *reference)
 {
 	static const char *const names[] = { "name=near", "name=far", "name=third memory=pmm" };
 
 	for (unsigned int i = 0; i < reference->tiers; i++) {
 		reference->latency[i] = about(5, 1500);
 		/* At least so many that a count more or less in each box does not matter. */
-		reference->rate[i] = about(1000, 1e6) * setup->boxes / reference->ns * 1e9;
+		reference->rate[i] = about(1000, 1e6) * setup.boxes / reference->ns * 1e9;
 		emu__tell("stream %s rate=%.17g latency=%.17g skew=%u spread=%g", names[i],
 			  reference->rate[i], reference->latency[i], one_of(1 << 30),
 			  about(reference->skew[0], reference->skew[1]));
 	}
-	random_noise(setup->gen, reference->tiers);
+	random_noise(setup.gen, reference->tiers);
 }
 
-static void random_interval(struct rig *rig, struct reference *reference)
+static void random_interval(struct reference *reference)
 {
 	double before = between(0, reference->clocked ? reference->ns : 0);
 
 	emu__tell("advance ns=%.0f", before);
 	if (reference->clocked)
 		emu__tell("clock hz=%g", between(0.8e9, 2.8e9));
-	assert_int_equal(rig__read(rig, reference->ns - before), 0);
+	assert_int_equal(rig__read(&rig, reference->ns - before), 0);
 }
 
-static void assert_random(const struct rig_setup *setup, const struct rig *rig,
-			  const struct reference *reference)
+static void assert_random(const struct reference *reference)
 {
 	bool changes = reference->skew[1] > 1 || reference->clocked;
 	double share = changes ? SOMETHING_CHANGES : NOTHING_CHANGES;
 
-	assert_false(tier__scales(rig->tier));
-	for (unsigned int i = 0; i < setup->sockets; i++)
+	assert_false(tier__scales(rig.tier));
+	for (unsigned int i = 0; i < setup.sockets; i++)
 		for (unsigned int j = 0; j < reference->tiers; j++)
-			assert_tier(rig__latency(rig, i, j), reference->latency[j],
+			assert_tier(rig__latency(&rig, i, j), reference->latency[j],
 				    reference->rate[j], share);
 }
 
-static void random_configuration(struct rig_setup setup, struct reference reference)
+static void random_configuration(struct reference reference)
 {
-	const struct rig_generation *gen = setup.gen;
-	struct rig rig;
-
 	setup.sockets = 1 + one_of(2);
 	setup.take = true;
 	reference.ns = about(1e7, 1e9);
@@ -450,71 +402,47 @@ static void random_configuration(struct rig_setup setup, struct reference refere
 	emu__tell("top short=%g", one_of(2) ? about(1, 1e5) : 0);
 	emu__tell("litter seed=%u", one_of(1 << 30));
 	emu__tell("mark");
-	random_streams(&setup, &reference);
+	random_streams(&reference);
 	rig__start(&rig, &setup);
-	if (gen->takes_turns)
-		random_interval(&rig, &reference);
-	random_interval(&rig, &reference);
-	assert_random(&setup, &rig, &reference);
+	if (setup.gen->takes_turns)
+		random_interval(&reference);
+	random_interval(&reference);
+	assert_random(&reference);
 	rig__finish(&rig);
 }
 
-static void a_thousand_configurations_are_right(void **state)
+TEST(a_thousand_configurations_are_right)
 {
 	unsigned int count = getenv("LATSCOPE_SOAK") ? 20000 : 1000;
 
-	(void)state;
 	worst = 0;
 	for (unsigned int i = 0; i < count; i++) {
 		struct reference reference = { .tiers = 2, .skew = { 1, one_of(2) ? 8 : 1 } };
-		struct rig_setup setup = { .gen = &rig_generations[one_of(RIG_GENERATIONS)] };
 
+		setup = (struct rig_setup){ .gen = &rig_generations[one_of(RIG_GENERATIONS)] };
 		setup.boxes = one_of(50) ? 2 + one_of(4) : setup.gen->boxes;
-		random_configuration(setup, reference);
+		random_configuration(reference);
 	}
 	print_message("%u configurations, the worst figure is %.3f %% off\n", count, worst * 100);
 }
 
 /* On Ice Lake, and Sapphire, Emerald and Granite Rapids; others have two. Boxes from the fewest. */
-static void a_thousand_of_three_tiers_are_right(void **state)
+TEST(a_thousand_of_three_tiers_are_right)
 {
 	unsigned int count = getenv("LATSCOPE_SOAK") ? 20000 : 1000;
 
-	(void)state;
 	worst = 0;
 	for (unsigned int i = 0; i < count; i++) {
 		struct reference reference = { .tiers = 3, .skew = { 10, 10 } };
-		struct rig_setup setup = { .gen = &rig_generations[2 + one_of(4)],
-					   .tiers = "local-ddr,remote-ddr,local-pmm" };
 
+		setup = (struct rig_setup){ .gen = &rig_generations[2 + one_of(4)],
+					    .tiers = "local-ddr,remote-ddr,local-pmm" };
 		setup.boxes = one_of(50) ? 4 + one_of(12) : setup.gen->boxes;
-		random_configuration(setup, reference);
+		random_configuration(reference);
 	}
 	print_message("%u configurations of three tiers with one box's requests up to ten times "
 		      "another's, the worst figure is %.3f %% off\n",
 		      count, worst * 100);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_generation_is_right),
-		cmocka_unit_test(further_generations_are_right),
-		cmocka_unit_test(sockets_have_clocks_of_their_own),
-		cmocka_unit_test(a_clock_that_changes_is_followed),
-		cmocka_unit_test(skewed_traffic_is_seen_whole),
-		cmocka_unit_test(counters_may_wrap_in_every_interval),
-		cmocka_unit_test(counters_may_wrap_in_short_intervals),
-		cmocka_unit_test(tiers_are_distinguished),
-		cmocka_unit_test(four_skewed_tiers_have_right_latencies),
-		cmocka_unit_test(too_few_requests_give_no_latency),
-		cmocka_unit_test(slow_reads_do_no_harm),
-		cmocka_unit_test(an_idle_tier_decides_nothing),
-		cmocka_unit_test(the_mean_begins_with_the_first_interval),
-		cmocka_unit_test(a_register_gives_the_number_of_boxes),
-		cmocka_unit_test(a_thousand_configurations_are_right),
-		cmocka_unit_test(a_thousand_of_three_tiers_are_right),
-	};
-
-	return cmocka_run_group_tests(tests, emu__begin, emu__end);
-}
+UNIT_MAIN(.all = { emu__begin, emu__end })

@@ -5,11 +5,6 @@
  */
 #include "emu.h"
 
-#include <errno.h>
-#include <math.h>
-
-#define ARRAY_SIZE(x) (sizeof(x) / sizeof((x)[0]))
-
 #define LAST 3 /* no box */
 
 struct generation {
@@ -95,10 +90,9 @@ static void assert_latency(const struct generation *gen, unsigned int i, bool re
 	assert_true(fabs(get(counter) / get(counter + 1) / 2.0 - wanted) < 1);
 }
 
-static void every_generation_measures_the_set_latency(void **state)
+TEST(every_generation_measures_the_set_latency)
 {
-	(void)state;
-	for (unsigned int i = 0; i < ARRAY_SIZE(generations); i++) {
+	for (unsigned int i = 0; i < COUNT_OF(generations); i++) {
 		new_machine(&generations[i]);
 		for (unsigned int j = 0; j < LAST; j++) {
 			assert_latency(&generations[i], j, false, 90);
@@ -107,9 +101,8 @@ static void every_generation_measures_the_set_latency(void **state)
 	}
 }
 
-static void freezing_stops_and_wrapping_goes_on(void **state)
+TEST(freezing_stops_and_wrapping_goes_on)
 {
-	(void)state;
 	emu__tell("machine gen=icx boxes=1");
 	put(0xe01, 0x400000);
 	put(0xe08, 0xffffffffffff);
@@ -130,7 +123,7 @@ static void freezing_stops_and_wrapping_goes_on(void **state)
 	assert_int_equal(get(0xe08), 0);
 }
 
-static void missing_registers_fault(void **state)
+TEST(missing_registers_fault)
 {
 	static const struct {
 		const char *gen;
@@ -144,8 +137,7 @@ static void missing_registers_fault(void **state)
 	};
 	uint64_t value;
 
-	(void)state;
-	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
+	for (unsigned int i = 0; i < COUNT_OF(bad); i++) {
 		emu__tell("machine gen=%s boxes=1", bad[i].gen);
 		assert_int_equal(emu__write(0, bad[i].reg, bad[i].value), -EIO);
 	}
@@ -153,11 +145,10 @@ static void missing_registers_fault(void **state)
 	assert_int_equal(emu__read(2, 0x2000, &value), -ENOENT);
 }
 
-static void faults_strike_as_planned(void **state)
+TEST(faults_strike_as_planned)
 {
 	uint64_t value;
 
-	(void)state;
 	emu__tell("machine gen=icx boxes=1");
 	emu__tell("fault access=read reg=0xe08 err=5 times=1");
 	emu__tell("after accesses=5 offline cpu=1");
@@ -174,11 +165,10 @@ static void faults_strike_as_planned(void **state)
 }
 
 /* More requests under way queue longer, and what is moved to the other tier queues there. */
-static void the_loop_balances(void **state)
+TEST(the_loop_balances)
 {
 	double near, rate, before = 0;
 
-	(void)state;
 	emu__tell("machine gen=icx boxes=1");
 	emu__tell("stream name=near idle=80 service=10 capacity=4e8");
 	emu__tell("stream name=far idle=140 service=10 capacity=2e8 remote=1");
@@ -192,33 +182,15 @@ static void the_loop_balances(void **state)
 	}
 }
 
-static void changed_registers_are_reported(void **state)
+TEST(changed_registers_are_reported)
 {
-	char *writes;
-
-	(void)state;
 	emu__tell("machine gen=icx boxes=1");
 	emu__tell("litter seed=1");
 	emu__tell("mark");
 	put(0xe02, 0x400135);
-	writes = emu__writes();
-	assert_non_null(strstr(writes, "0 0xe02 0x"));
-	assert_non_null(strstr(writes, " 0x400135\n"));
-	free(writes);
+	assert_has(emu__writes(), "0 0xe02 0x", " 0x400135\n");
 	assert_int_equal(emu__number("/writes/control"), 1);
 	assert_int_equal(emu__number("/accesses"), 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_generation_measures_the_set_latency),
-		cmocka_unit_test(freezing_stops_and_wrapping_goes_on),
-		cmocka_unit_test(missing_registers_fault),
-		cmocka_unit_test(faults_strike_as_planned),
-		cmocka_unit_test(the_loop_balances),
-		cmocka_unit_test(changed_registers_are_reported),
-	};
-
-	return cmocka_run_group_tests(tests, emu__begin, emu__end);
-}
+UNIT_MAIN(.all = { emu__begin, emu__end })

@@ -2,9 +2,6 @@
 /* The rows of --raw: the arithmetic of docs/tierlat.md on them gives the printed values. */
 #include "rig.h"
 
-#include <errno.h>
-#include <math.h>
-
 #include "probes/tierlat/columns.h"
 
 #define EXACT 1e-9
@@ -116,9 +113,8 @@ static void assert_arithmetic(const struct rig_setup *setup)
 	rig__finish(&rig);
 }
 
-static void the_latency_follows_from_the_counts(void **state)
+TEST(the_latency_follows_from_the_counts)
 {
-	(void)state;
 	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
 		struct rig_setup setup = { .gen = &rig_generations[i], .sockets = 2, .boxes = 12 };
 
@@ -127,25 +123,23 @@ static void the_latency_follows_from_the_counts(void **state)
 }
 
 /* Some boxes have no clock, others do not count their own inserts. */
-static void so_it_does_of_three_tiers(void **state)
+TEST(so_it_does_of_three_tiers)
 {
 	struct rig_setup setup = { .gen = &rig_generations[2],
 				   .tiers = "local-ddr,remote-ddr,local-pmm",
 				   .sockets = 2,
 				   .boxes = 20 };
 
-	(void)state;
 	assert_arithmetic(&setup);
 }
 
 /* A box that does not count has no row. */
-static void a_lost_box_has_no_row(void **state)
+TEST(a_lost_box_has_no_row)
 {
 	struct rig_setup setup = { .gen = &rig_generations[2], .boxes = 6 };
 	struct tier_raw raw;
 	struct rig rig;
 
-	(void)state;
 	rig__machine(&setup);
 	rig__start(&rig, &setup);
 	emu__tell("poke reg=0xe01 value=0x400000");
@@ -156,17 +150,7 @@ static void a_lost_box_has_no_row(void **state)
 	assert_true(raw.own);
 	assert_true(tier__raw(rig.tier, 0, 1, RIG_NEAR, &raw));
 	assert_false(raw.own);
-	assert_int_equal(tier__close(rig.tier, rig.why), 0);
-	free(rig.samples);
+	assert_int_equal(rig__close(&rig), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_latency_follows_from_the_counts),
-		cmocka_unit_test(so_it_does_of_three_tiers),
-		cmocka_unit_test(a_lost_box_has_no_row),
-	};
-
-	return cmocka_run_group_tests(tests, emu__begin, emu__end);
-}
+UNIT_MAIN(.all = { emu__begin, emu__end })

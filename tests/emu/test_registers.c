@@ -6,11 +6,7 @@
  */
 #include "rig.h"
 
-#include <errno.h>
-#include <math.h>
 #include <sys/resource.h>
-
-#define ARRAY_SIZE(x) (sizeof(x) / sizeof((x)[0]))
 
 static const uint16_t icx_boxes[] = {
 	0xe00, 0xe0e, 0xe1c, 0xe2a, 0xe38, 0xe46, 0xe54, 0xe62, 0xe70, 0xe7e,
@@ -49,6 +45,8 @@ static const struct programmed programmed[RIG_GENERATIONS] = {
 	SKYLAKE, SKYLAKE, ICELAKE, SAPPHIRE, SAPPHIRE, SAPPHIRE, SIERRA,
 };
 /* clang-format on */
+
+static struct rig rig;
 
 static uint64_t get(unsigned int socket, uint64_t reg)
 {
@@ -92,13 +90,11 @@ static void assert_programmed(const struct programmed *map, unsigned int sockets
 }
 
 /* Fault 9: whatever was there before. The registers contain random values. */
-static void every_register_is_as_documented(void **state)
+TEST(every_register_is_as_documented)
 {
-	(void)state;
 	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
 		const struct rig_generation *gen = &rig_generations[i];
 		struct rig_setup setup = { .gen = gen, .sockets = 2, .take = true };
-		struct rig rig;
 
 		rig__machine(&setup);
 		emu__tell("litter seed=%u", i);
@@ -132,15 +128,13 @@ static void assert_box_of_three(const struct programmed *map, uint64_t enable, u
 	assert_int_equal(get(0, box + map->filter0), 0);
 }
 
-static void three_tiers_are_as_documented(void **state)
+TEST(three_tiers_are_as_documented)
 {
-	(void)state;
 	for (unsigned int i = 2; i < RIG_GENERATIONS - 1; i++) {
 		struct rig_setup setup = { .gen = &rig_generations[i],
 					   .tiers = "local-ddr,remote-ddr,local-pmm",
 					   .boxes = 40,
 					   .take = true };
-		struct rig rig;
 
 		rig__machine(&setup);
 		emu__tell("litter seed=%u", i);
@@ -156,13 +150,11 @@ static void three_tiers_are_as_documented(void **state)
 }
 
 /* Counters that another program uses must not be touched, unless that was requested. */
-static void counters_in_use_are_left_alone(void **state)
+TEST(counters_in_use_are_left_alone)
 {
-	(void)state;
 	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
 		const struct programmed *map = &programmed[i];
 		struct rig_setup setup = { .gen = &rig_generations[i], .boxes = 2 };
-		struct rig rig;
 
 		rig__machine(&setup);
 		emu__tell("poke reg=%#x value=%#llx",
@@ -189,13 +181,11 @@ static uint64_t allocations;
 
 static void count_allocation(const volatile void *at, size_t size)
 {
-	(void)at, (void)size;
 	allocations++;
 }
 
 static void count_nothing(const volatile void *at)
 {
-	(void)at;
 }
 
 #define COUNTERS (2 * 40 * 4)
@@ -209,23 +199,22 @@ static double cpu_seconds(void)
 	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
 }
 
-static void begin_big(struct rig *rig, const char *names)
+static void begin_big(const char *names)
 {
 	struct rig_setup setup = {
 		.gen = &rig_generations[2], .tiers = names, .sockets = 2, .boxes = 40
 	};
 
 	rig__machine(&setup);
-	rig__start(rig, &setup);
-	assert_int_equal(rig__read(rig, 1e7), 0);
+	rig__start(&rig, &setup);
+	assert_int_equal(rig__read(&rig, 1e7), 0);
 }
 
 static void assert_each_counter_is_read_once(const char *names)
 {
-	struct rig rig;
 	uint64_t told;
 
-	begin_big(&rig, names);
+	begin_big(names);
 	emu__tell("advance ns=1e8");
 	emu__tell("mark");
 	rig_calls = 0;
@@ -242,13 +231,11 @@ static void assert_each_counter_is_read_once(const char *names)
 		      (unsigned long long)rig_calls, emu__number("/reads/counter"),
 		      emu__number("/reads/control") + emu__number("/reads/filter"),
 		      emu__number("/writes/box"));
-	assert_int_equal(tier__close(rig.tier, rig.why), 0);
-	free(rig.samples);
+	assert_int_equal(rig__close(&rig), 0);
 }
 
-static void a_sample_reads_each_counter_once(void **state)
+TEST(a_sample_reads_each_counter_once)
 {
-	(void)state;
 	assert_each_counter_is_read_once("local-ddr,remote-ddr");
 	assert_each_counter_is_read_once("local-ddr,remote-ddr,local-pmm");
 }
@@ -264,12 +251,12 @@ static double bare_reads(int fd, uint64_t count)
 	return seconds + cpu_seconds();
 }
 
-static double one_sample(struct rig *rig)
+static double one_sample(void)
 {
 	double seconds = -cpu_seconds();
 
 	rig_calls = 0;
-	assert_int_equal(tier__read(rig->tier, rig->samples, rig->why), 0);
+	assert_int_equal(tier__read(rig.tier, rig.samples, rig.why), 0);
 	return seconds + cpu_seconds();
 }
 
@@ -278,18 +265,16 @@ static double one_sample(struct rig *rig)
  * subtracted. Both are measured by turns, and the least of each counts: other programs' use of the
  * caches and the hypervisor only add time.
  */
-static void a_sample_costs_little(void **state)
+TEST(a_sample_costs_little)
 {
 	double bare = INFINITY, whole = INFINITY;
-	struct rig rig;
 	int fd;
 
-	(void)state;
-	begin_big(&rig, "all");
+	begin_big("all");
 	fd = emu__open(0);
 	assert_true(fd >= 0);
 	for (unsigned int i = 0; i < 40; i++) {
-		whole = fmin(whole, one_sample(&rig));
+		whole = fmin(whole, one_sample());
 		bare = fmin(bare, bare_reads(fd, rig_calls));
 	}
 	close(fd);
@@ -299,16 +284,10 @@ static void a_sample_costs_little(void **state)
 	rig__finish(&rig);
 }
 
-int main(void)
+static void begin(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_register_is_as_documented),
-		cmocka_unit_test(three_tiers_are_as_documented),
-		cmocka_unit_test(counters_in_use_are_left_alone),
-		cmocka_unit_test(a_sample_reads_each_counter_once),
-		cmocka_unit_test(a_sample_costs_little),
-	};
-
 	__sanitizer_install_malloc_and_free_hooks(count_allocation, count_nothing);
-	return cmocka_run_group_tests(tests, emu__begin, emu__end);
+	emu__begin();
 }
+
+UNIT_MAIN(.all = { begin, emu__end })

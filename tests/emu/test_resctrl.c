@@ -3,9 +3,6 @@
 #include "../unit/unit.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/wait.h>
 
 #include "core/clock.h"
 #include "probes/rmid/resctrl.h"
@@ -16,13 +13,13 @@
 #define FIRST 5000000U
 #define TOLD 4096
 
-static char *dir;
 static char root[64];
 static pid_t server;
 
 static struct latscope_rmid_read told[TOLD];
 static unsigned int nr_told;
 static char why[RUN_TEXT];
+static struct resctrl *resctrl; /* of the test that runs */
 
 static bool is_served(void)
 {
@@ -45,9 +42,8 @@ static bool is_served(void)
 	return false;
 }
 
-static int mount_it(void **state)
+static void mount_it(void)
 {
-	(void)state;
 	nr_told = 0;
 	dir = unit_tmpdir();
 	snprintf(root, sizeof(root), "%s/fs", dir);
@@ -57,18 +53,18 @@ static int mount_it(void **state)
 		execl(RESCTRLFS, RESCTRLFS, root, (char *)NULL);
 		_exit(127);
 	}
-	return is_served() ? 0 : -1;
+	assert_true(is_served());
 }
 
-static int unmount_it(void **state)
+static void unmount_it(void)
 {
-	int status;
+	int status, err = resctrl ? resctrl__close(resctrl) : 0;
 
-	(void)state;
+	resctrl = NULL;
 	kill(server, SIGTERM);
 	waitpid(server, &status, 0);
 	unit_remove(dir);
-	return 0;
+	assert_int_equal(err, 0);
 }
 
 static void tell(const char *line)
@@ -82,23 +78,19 @@ static void tell(const char *line)
 
 static void make(const char *name)
 {
-	char path[128];
-
-	snprintf(path, sizeof(path), "sys/fs/resctrl/%s", name);
-	assert_int_equal(mkdir(unit_path(root, path), 0755), 0);
+	assert_int_equal(mkdir(unit_path(root, unit_text("sys/fs/resctrl/%s", name)), 0755), 0);
 }
 
 /* The tasks of a group, with a blank before each; NULL: there is no such group. */
 static char *tasks_of(const char *name)
 {
-	char *state = unit_read(root, "state"), *line, *rest = state, *found = NULL;
+	char *rest = unit_read(root, "state"), *line;
 	size_t length = strlen(name);
 
-	while (!found && (line = strsep(&rest, "\n")))
+	while ((line = strsep(&rest, "\n")))
 		if (!strncmp(line, name, length) && line[length] == ':')
-			found = strdup(line + length + 1);
-	free(state);
-	return found;
+			return line + length + 1;
+	return NULL;
 }
 
 static void assert_tasks(const char *name, const char *wanted)
@@ -107,118 +99,123 @@ static void assert_tasks(const char *name, const char *wanted)
 
 	assert_non_null(tasks);
 	assert_string_equal(tasks, wanted);
-	free(tasks);
 }
 
 /* Groups of this process that exist. */
 static unsigned int count_ours(void)
 {
-	char *state = unit_read(root, "state"), *at = state;
+	const char *at = unit_read(root, "state");
 	unsigned int count = 0;
 
 	while ((at = strstr(at, RESCTRL_PREFIX))) {
 		count++;
 		at++;
 	}
-	free(state);
 	return count;
 }
 
 static int keep(void *context, const struct latscope_rmid_read *read)
 {
-	(void)context;
 	assert_true(nr_told < TOLD);
 	told[nr_told++] = *read;
 	return 0;
 }
 
-static struct resctrl *open_it(uint32_t wanted)
+static void open_it(uint32_t wanted)
 {
-	struct resctrl *resctrl;
-
 	why[0] = '\0';
-	if (resctrl__open(&resctrl, root, wanted, keep, NULL, why)) {
-		print_error("%s\n", why);
-		fail();
-	}
-	return resctrl;
+	if (resctrl__open(&resctrl, root, wanted, keep, NULL, why))
+		fail_msg("%s", why);
+}
+
+static void close_it(void)
+{
+	int err = resctrl__close(resctrl);
+
+	resctrl = NULL;
+	assert_int_equal(err, 0);
+}
+
+static void begin(void)
+{
+	assert_int_equal(resctrl__begin(resctrl), 0);
+}
+
+static void give(uint32_t group, uint32_t process)
+{
+	assert_int_equal(resctrl__give(resctrl, group, process), 0);
+}
+
+static void poll_it(void)
+{
+	assert_int_equal(resctrl__poll(resctrl), 0);
+}
+
+/* One group, and one process that has it. */
+static void open_with_process(void)
+{
+	open_it(1);
+	tell("task 5000000 5000000");
+	begin();
+	give(1, FIRST);
 }
 
 static void refused(const char *root_of, const char *wanted)
 {
-	struct resctrl *resctrl;
-
 	why[0] = '\0';
 	assert_int_equal(resctrl__open(&resctrl, root_of, 0, keep, NULL, why), -EOPNOTSUPP);
-	if (!strstr(why, wanted)) {
-		print_error("'%s' has no '%s'\n", why, wanted);
-		fail();
-	}
+	assert_has(why, wanted);
 	assert_int_equal(count_ours(), 0);
 }
 
 static const char *ours(unsigned int number)
 {
-	static char name[64];
-
-	snprintf(name, sizeof(name), RESCTRL_PREFIX "%d-%u", getpid(), number);
-	return name;
+	return unit_text(RESCTRL_PREFIX "%d-%u", getpid(), number);
 }
 
-static void half_of_the_rmids_are_left_to_others(void **state)
+TEST(half_of_the_rmids_are_left_to_others)
 {
-	struct resctrl *resctrl = open_it(0);
-
-	(void)state;
+	open_it(0);
 	assert_int_equal(resctrl__groups(resctrl), 8);
 	assert_int_equal(count_ours(), 8);
-	assert_int_equal(resctrl__close(resctrl), 0);
+	close_it();
 	assert_int_equal(count_ours(), 0);
 }
 
 /* Of 16 RMIDs, one is the root's and three are of others. */
-static void it_takes_as_many_as_there_are(void **state)
+TEST(it_takes_as_many_as_there_are)
 {
-	struct resctrl *resctrl;
-
-	(void)state;
 	make("batch");
 	make("mon_groups/theirs");
 	make("mon_groups/latscope-1-1"); /* process 1 lives: not ours */
-	resctrl = open_it(100);
+	open_it(100);
 	assert_int_equal(resctrl__groups(resctrl), 12);
-	assert_int_equal(resctrl__close(resctrl), 0);
+	close_it();
 	assert_int_equal(count_ours(), 1);
 	assert_tasks("theirs", "");
 	assert_tasks("batch", "");
 }
 
-static void without_an_rmid_it_is_refused(void **state)
+TEST(without_an_rmid_it_is_refused)
 {
-	(void)state;
 	tell("rmids 2");
 	make("mon_groups/theirs");
 	refused(root, "groups of other programs have all 2 RMIDs; remove one of them");
 }
 
-static void groups_of_a_killed_latscope_are_removed(void **state)
+TEST(groups_of_a_killed_latscope_are_removed)
 {
-	struct resctrl *resctrl;
-
-	(void)state;
 	make("mon_groups/latscope-4999999-3"); /* beyond any PID */
 	make("mon_groups/latscope-");
 	make("mon_groups/latscope-4999999-3x");
-	resctrl = open_it(1);
+	open_it(1);
 	assert_null(tasks_of("latscope-4999999-3"));
 	assert_tasks("latscope-", "");
 	assert_tasks("latscope-4999999-3x", "");
-	assert_int_equal(resctrl__close(resctrl), 0);
 }
 
-static void what_is_missing_is_said(void **state)
+TEST(what_is_missing_is_said)
 {
-	(void)state;
 	tell("rmids 1");
 	refused(root, "the CPU does not monitor its L3 cache");
 	tell("mounted 0");
@@ -228,11 +225,10 @@ static void what_is_missing_is_said(void **state)
 }
 
 /* Nothing but an emulated tree may be written to, whoever chooses it. */
-static void a_chosen_root_must_be_emulated(void **state)
+TEST(a_chosen_root_must_be_emulated)
 {
 	char *other = unit_tmpdir(), path[128];
 
-	(void)state;
 	unit_write(other, "sys/fs/resctrl/tasks", "");
 	unit_write(other, "proc/1/stat", "");
 	refused(other, "must be a FUSE file system");
@@ -243,15 +239,13 @@ static void a_chosen_root_must_be_emulated(void **state)
 	unit_remove(other);
 }
 
-static void links_are_not_followed(void **state)
+TEST(links_are_not_followed)
 {
-	char *other = unit_tmpdir(), path[128];
+	char *other = unit_tmpdir();
 	int fd = open(other, O_RDONLY | O_DIRECTORY);
 
-	(void)state;
 	unit_write(other, "real/file", "x");
-	snprintf(path, sizeof(path), "%s/link", other);
-	assert_int_equal(symlink("real", path), 0);
+	assert_int_equal(symlink("real", unit_text("%s/link", other)), 0);
 	close(resctrl_tree__at(fd, "real/file", O_RDONLY));
 	assert_int_equal(resctrl_tree__at(fd, "link/file", O_RDONLY), -ELOOP);
 	assert_int_equal(resctrl_tree__at(fd, "../etc", O_RDONLY), -EXDEV);
@@ -259,102 +253,79 @@ static void links_are_not_followed(void **state)
 	unit_remove(other);
 }
 
-static void all_threads_are_moved_when_it_begins(void **state)
+TEST(all_threads_are_moved_when_it_begins)
 {
-	struct resctrl *resctrl = open_it(2);
-
-	(void)state;
+	open_it(2);
 	tell("task 5000000 5000000\ntask 5000000 5000001\ntask 5000100 5000100");
-	assert_int_equal(resctrl__give(resctrl, 2, FIRST), 0);
+	give(2, FIRST);
 	assert_tasks(ours(2), "");
-	assert_int_equal(resctrl__begin(resctrl), 0);
+	begin();
 	assert_tasks(ours(2), " 5000000 5000001");
-	assert_int_equal(resctrl__give(resctrl, 1, FIRST + 100), 0);
+	give(1, FIRST + 100);
 	assert_tasks(ours(1), " 5000100");
-	assert_int_equal(resctrl__close(resctrl), 0);
 }
 
 /* Each listing of its threads is followed by one more, made by one that was not moved yet. */
-static void threads_that_begin_meanwhile_are_moved_too(void **state)
+TEST(threads_that_begin_meanwhile_are_moved_too)
 {
-	struct resctrl *resctrl = open_it(1);
 	char wanted[512] = "";
 
-	(void)state;
+	open_it(1);
 	tell("task 5000000 5000000\nspawn 5000000 20");
-	assert_int_equal(resctrl__begin(resctrl), 0);
-	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
+	begin();
+	give(1, FIRST);
 	for (unsigned int i = 0; i <= 20; i++)
 		snprintf(wanted + strlen(wanted), sizeof(wanted) - strlen(wanted), " %u",
 			 FIRST + i);
 	assert_tasks(ours(1), wanted);
-	assert_int_equal(resctrl__close(resctrl), 0);
 }
 
-static char *conclusion(const struct resctrl *resctrl)
+static void assert_concluded(const char *says)
 {
-	static char text[1024];
-	FILE *out = fmemopen(text, sizeof(text), "w");
-
-	resctrl__tell(resctrl, out);
-	fclose(out);
-	return text;
+	resctrl__tell(resctrl, unit_print());
+	assert_has(unit_printed(), says);
 }
 
-static void processes_of_others_stay_where_they_are(void **state)
+TEST(processes_of_others_stay_where_they_are)
 {
-	struct resctrl *resctrl;
-
-	(void)state;
 	make("batch");
 	make("mon_groups/theirs");
 	tell("task 5000000 5000000 theirs\ntask 5000100 5000100 batch");
 	tell("task 5000200 5000200\ntask 5000200 5000201 theirs"); /* one thread of two */
-	resctrl = open_it(4);
-	assert_int_equal(resctrl__begin(resctrl), 0);
-	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
-	assert_int_equal(resctrl__give(resctrl, 2, FIRST + 100), 0);
-	assert_int_equal(resctrl__give(resctrl, 3, FIRST + 200), 0);
+	open_it(4);
+	begin();
+	give(1, FIRST);
+	give(2, FIRST + 100);
+	give(3, FIRST + 200);
 	assert_int_equal(resctrl__wait(resctrl, FIRST), 0);
 	assert_tasks("theirs", " 5000000 5000201");
 	assert_tasks("batch", " 5000100");
 	assert_tasks(ours(3), "");
 	assert_int_equal(resctrl__start(resctrl), 0);
-	assert_int_equal(resctrl__poll(resctrl), 0);
+	poll_it();
 	assert_int_equal(nr_told, 0); /* their groups are not read */
-	assert_non_null(strstr(conclusion(resctrl), "2 groups of other programs are left alone"));
-	assert_non_null(strstr(conclusion(resctrl), "3 processes are in groups of other programs"));
-	assert_int_equal(resctrl__close(resctrl), 0);
+	assert_concluded("2 groups of other programs are left alone");
+	assert_concluded("3 processes are in groups of other programs");
+	close_it();
 	assert_tasks("theirs", " 5000000 5000201");
 }
 
 /* A child is in the group of its parent; if there is none for it, it must leave that. */
-static void who_waits_leaves_the_group_of_its_parent(void **state)
+TEST(who_waits_leaves_the_group_of_its_parent)
 {
-	struct resctrl *resctrl = open_it(1);
-	char line[128];
-
-	(void)state;
-	tell("task 5000000 5000000");
-	assert_int_equal(resctrl__begin(resctrl), 0);
-	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
-	snprintf(line, sizeof(line), "task 5000100 5000100 %s", ours(1));
-	tell(line);
+	open_with_process();
+	tell(unit_text("task 5000100 5000100 %s", ours(1)));
 	assert_tasks(ours(1), " 5000000 5000100");
 	assert_int_equal(resctrl__wait(resctrl, FIRST + 100), 0);
 	assert_tasks(ours(1), " 5000000");
-	assert_int_equal(resctrl__close(resctrl), 0);
 }
 
-static void who_has_ended_is_counted(void **state)
+TEST(who_has_ended_is_counted)
 {
-	struct resctrl *resctrl = open_it(1);
-
-	(void)state;
-	assert_int_equal(resctrl__begin(resctrl), 0);
-	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
-	assert_non_null(strstr(conclusion(resctrl), "1 processes ended before they had a group"));
-	assert_int_equal(resctrl__close(resctrl), 0);
+	open_it(1);
+	begin();
+	give(1, FIRST);
+	assert_concluded("1 processes ended before they had a group");
 }
 
 /* ---- values ---- */
@@ -372,18 +343,17 @@ static uint64_t sum(uint32_t event)
  * Between two readings of a cache, a task moves 4096 bytes through the first and twice as many
  * through the second; a quarter of them is local.
  */
-static void traffic_is_the_difference_of_two_readings(void **state)
+TEST(traffic_is_the_difference_of_two_readings)
 {
-	struct resctrl *resctrl = open_it(1);
 	uint64_t end_ns;
 
-	(void)state;
+	open_it(1);
 	tell("task 5000000 5000000\ntask 5000000 5000001");
-	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
-	assert_int_equal(resctrl__begin(resctrl), 0);
+	give(1, FIRST);
+	begin();
 	assert_int_equal(resctrl__start(resctrl), 0);
 	assert_int_equal(nr_told, 0);
-	assert_int_equal(resctrl__poll(resctrl), 0);
+	poll_it();
 	assert_int_equal(nr_told, 6); /* of two caches */
 	assert_int_equal(sum(LATSCOPE_RMID_MBM_TOTAL), 2 * 3 * 4096);
 	assert_int_equal(sum(LATSCOPE_RMID_MBM_LOCAL), 2 * 3 * 1024);
@@ -401,127 +371,98 @@ static void traffic_is_the_difference_of_two_readings(void **state)
 	assert_int_equal(nr_told, 12);
 	assert_int_equal(told[11].time_ns, end_ns - 1);
 	assert_int_equal(sum(LATSCOPE_RMID_MBM_TOTAL), 2 * 2 * 3 * 4096);
-	assert_int_equal(resctrl__close(resctrl), 0);
 }
 
 /* What the group counted for its former process is not the next one's. */
-static void a_new_owner_begins_anew(void **state)
+TEST(a_new_owner_begins_anew)
 {
-	struct resctrl *resctrl = open_it(1);
-
-	(void)state;
+	open_it(1);
 	tell("task 5000000 5000000\ntask 5000100 5000100");
-	assert_int_equal(resctrl__begin(resctrl), 0);
-	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
+	begin();
+	give(1, FIRST);
 	tell("end 5000000");
 	assert_int_equal(resctrl__take(resctrl, 1, clock__now_ns()), 0);
 	nr_told = 0;
-	assert_int_equal(resctrl__give(resctrl, 1, FIRST + 100), 0);
-	assert_int_equal(resctrl__poll(resctrl), 0);
+	give(1, FIRST + 100);
+	poll_it();
 	assert_int_equal(sum(LATSCOPE_RMID_MBM_TOTAL), 3 * 4096);
-	assert_int_equal(resctrl__close(resctrl), 0);
 }
 
 /* If there was no value when it was moved in, the next one is only what is compared with. */
-static void a_new_owner_does_not_have_what_was_not_read(void **state)
+TEST(a_new_owner_does_not_have_what_was_not_read)
 {
-	struct resctrl *resctrl = open_it(1);
-
-	(void)state;
+	open_it(1);
 	tell("task 5000000 5000000\ntask 5000100 5000100");
-	assert_int_equal(resctrl__begin(resctrl), 0);
-	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
+	begin();
+	give(1, FIRST);
 	assert_int_equal(resctrl__take(resctrl, 1, clock__now_ns()), 0);
 	tell("answer mbm_total_bytes Unavailable");
-	assert_int_equal(resctrl__give(resctrl, 1, FIRST + 100), 0);
+	give(1, FIRST + 100);
 	tell("answer mbm_total_bytes");
 	nr_told = 0;
-	assert_int_equal(resctrl__poll(resctrl), 0);
+	poll_it();
 	assert_int_equal(sum(LATSCOPE_RMID_MBM_TOTAL), 0);
-	assert_int_equal(resctrl__poll(resctrl), 0);
+	poll_it();
 	assert_int_equal(sum(LATSCOPE_RMID_MBM_TOTAL), 2 * 3 * 4096);
-	assert_int_equal(resctrl__close(resctrl), 0);
 }
 
 /* However many there is time for: none is left out, or read before its turn. */
-static void groups_are_read_in_turn(void **state)
+TEST(groups_are_read_in_turn)
 {
-	struct resctrl *resctrl = open_it(4);
 	uint32_t expected = 1;
 
-	(void)state;
+	open_it(4);
 	tell("task 5000000 5000000\ntask 5000100 5000100\n"
 	     "task 5000200 5000200\ntask 5000300 5000300");
 	for (uint32_t i = 0; i < 4; i++)
-		assert_int_equal(resctrl__give(resctrl, i + 1, FIRST + 100 * i), 0);
-	assert_int_equal(resctrl__begin(resctrl), 0);
+		give(i + 1, FIRST + 100 * i);
+	begin();
 	assert_int_equal(resctrl__start(resctrl), 0);
 	for (int i = 0; i < 20; i++)
-		assert_int_equal(resctrl__poll(resctrl), 0);
+		poll_it();
 	assert_true(nr_told >= 6 * 20); /* at least one group each time */
 	for (unsigned int i = 0; i < nr_told; i += 6) {
 		assert_int_equal(told[i].rmid, expected);
 		expected = expected % 4 + 1;
 	}
-	assert_int_equal(resctrl__close(resctrl), 0);
 }
 
-static void what_is_no_number_is_no_value(void **state)
+TEST(what_is_no_number_is_no_value)
 {
 	static const char *const answers[] = { "Unavailable", "Error", "Unassigned", "-1", "x" };
-	struct resctrl *resctrl = open_it(1);
-	char line[64];
 
-	(void)state;
-	tell("task 5000000 5000000");
-	assert_int_equal(resctrl__begin(resctrl), 0);
-	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
+	open_with_process();
 	for (unsigned int i = 0; i < 5; i++) {
 		nr_told = 0;
-		snprintf(line, sizeof(line), "answer mbm_total_bytes %s", answers[i]);
-		tell(line);
-		assert_int_equal(resctrl__poll(resctrl), 0);
+		tell(unit_text("answer mbm_total_bytes %s", answers[i]));
+		poll_it();
 		assert_int_equal(nr_told, 4); /* the others have values */
 		assert_int_equal(sum(LATSCOPE_RMID_MBM_TOTAL), 0);
 	}
-	assert_non_null(strstr(conclusion(resctrl), "10 readings had no value"));
+	assert_concluded("10 readings had no value");
 	nr_told = 0;
 	tell("answer mbm_total_bytes");
-	assert_int_equal(resctrl__poll(resctrl), 0);
+	poll_it();
 	assert_int_equal(sum(LATSCOPE_RMID_MBM_TOTAL), 3 * 4096);
-	assert_int_equal(resctrl__close(resctrl), 0);
 }
 
 /* As when all CPUs of a cache go offline. */
-static void a_cache_may_vanish(void **state)
+TEST(a_cache_may_vanish)
 {
-	struct resctrl *resctrl = open_it(1);
-
-	(void)state;
-	tell("task 5000000 5000000");
-	assert_int_equal(resctrl__begin(resctrl), 0);
-	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
+	open_with_process();
 	tell("domains 1");
-	assert_int_equal(resctrl__poll(resctrl), 0);
+	poll_it();
 	assert_int_equal(nr_told, 3);
-	assert_non_null(strstr(conclusion(resctrl), "3 readings had no value"));
-	assert_int_equal(resctrl__close(resctrl), 0);
+	assert_concluded("3 readings had no value");
 }
 
 /* After the caches were listed, and before the files of this one were opened. */
-static void a_cache_may_vanish_before_it_is_read(void **state)
+TEST(a_cache_may_vanish_before_it_is_read)
 {
-	struct resctrl *resctrl;
-
-	(void)state;
 	tell("vanish 1");
-	resctrl = open_it(1);
-	tell("task 5000000 5000000");
-	assert_int_equal(resctrl__begin(resctrl), 0);
-	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
-	assert_int_equal(resctrl__poll(resctrl), 0);
+	open_with_process();
+	poll_it();
 	assert_int_equal(nr_told, 3); /* of the other one */
-	assert_int_equal(resctrl__close(resctrl), 0);
 }
 
 /* ---- the end ---- */
@@ -532,8 +473,6 @@ static void opened_and_killed(int how)
 	int status;
 
 	if (!child) {
-		struct resctrl *resctrl;
-
 		if (resctrl__open(&resctrl, root, 3, keep, NULL, why))
 			_exit(1);
 		resctrl__begin(resctrl);
@@ -549,45 +488,13 @@ static void opened_and_killed(int how)
 	assert_int_equal(count_ours(), 0);
 }
 
-static void groups_are_removed_if_it_is_killed(void **state)
+TEST(groups_are_removed_if_it_is_killed)
 {
-	char *tasks;
-
-	(void)state;
 	tell("task 5000000 5000000");
 	opened_and_killed(SIGKILL);
 	opened_and_killed(SIGTERM);
-	tasks = tasks_of("/"); /* and those of this machine that were looked at */
-	assert_memory_equal(tasks, " 5000000", 8);
-	free(tasks);
+	/* and those of this machine that were looked at */
+	assert_memory_equal(tasks_of("/"), " 5000000", 8);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, mount_it, unmount_it)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(half_of_the_rmids_are_left_to_others),
-		TEST(it_takes_as_many_as_there_are),
-		TEST(without_an_rmid_it_is_refused),
-		TEST(groups_of_a_killed_latscope_are_removed),
-		TEST(what_is_missing_is_said),
-		TEST(a_chosen_root_must_be_emulated),
-		TEST(links_are_not_followed),
-		TEST(all_threads_are_moved_when_it_begins),
-		TEST(threads_that_begin_meanwhile_are_moved_too),
-		TEST(processes_of_others_stay_where_they_are),
-		TEST(who_waits_leaves_the_group_of_its_parent),
-		TEST(who_has_ended_is_counted),
-		TEST(traffic_is_the_difference_of_two_readings),
-		TEST(a_new_owner_begins_anew),
-		TEST(a_new_owner_does_not_have_what_was_not_read),
-		TEST(groups_are_read_in_turn),
-		TEST(what_is_no_number_is_no_value),
-		TEST(a_cache_may_vanish),
-		TEST(a_cache_may_vanish_before_it_is_read),
-		TEST(groups_are_removed_if_it_is_killed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { mount_it, unmount_it })

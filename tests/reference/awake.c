@@ -11,9 +11,6 @@
  * switches.
  */
 #include <linux/futex.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <sys/syscall.h>
 #include <time.h>
 
 #include "reference.h"
@@ -28,19 +25,6 @@ static pthread_barrier_t go;
 static atomic_bool ended;
 static atomic_int waiter_tid;
 
-static void choose_cpus(void)
-{
-	cpu_set_t may;
-	int found = 0;
-
-	sched_getaffinity(0, sizeof(may), &may);
-	for (int cpu = 0; found < 2 && cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, &may))
-			cpus[found++] = cpu;
-	if (found < 2)
-		reference_die(REFERENCE_CANNOT, "there is one CPU only");
-}
-
 /* The kernel adds the waiter to one futex after the other. The first wakes it up meanwhile. */
 static void sleep_once(struct futex_waitv *waits)
 {
@@ -48,7 +32,7 @@ static void sleep_once(struct futex_waitv *waits)
 
 	getrusage(RUSAGE_THREAD, &before);
 	if (syscall(SYS_futex_waitv, waits, FUTEXES, 0, NULL, 0) < 0 && errno != EINTR)
-		reference_die(REFERENCE_CANNOT, "no wait for several futexes: %s", strerror(errno));
+		reference_die(REFERENCE_CANNOT, "no wait for several futexes: %m");
 	getrusage(RUSAGE_THREAD, &after);
 	if (after.ru_nvcsw != before.ru_nvcsw)
 		slept++;
@@ -93,7 +77,9 @@ int main(int argc, char **argv)
 
 	argv = reference_arguments(&window, argc, argv, 1, "awake [-w] ROUNDS");
 	rounds = reference_number(argv[0], "ROUNDS", 1, 1000000);
-	choose_cpus();
+	reference_need_cpus(2);
+	cpus[0] = reference_cpu(0);
+	cpus[1] = reference_cpu(1);
 	load__pin(cpus[1]);
 	reference_sched__outweigh();
 	reference_begin();

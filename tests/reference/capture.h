@@ -53,7 +53,7 @@ static const char *const capture_names[] = { "sched_switch", "sched_wakeup", "sc
 
 static inline uint64_t capture_id(enum capture_point point)
 {
-	unsigned long long id = 0;
+	uint64_t id = 0;
 	char path[128];
 	FILE *file;
 
@@ -61,7 +61,7 @@ static inline uint64_t capture_id(enum capture_point point)
 	if (access(path, R_OK))
 		mount("tracefs", TRACING, "tracefs", 0, NULL);
 	file = fopen(path, "re");
-	if (!file || fscanf(file, "%llu", &id) != 1)
+	if (!file || fscanf(file, "%lu", &id) != 1)
 		reference_die(REFERENCE_CANNOT, "%s: cannot be read", path);
 	fclose(file);
 	return id;
@@ -85,14 +85,12 @@ static inline int capture_open_point(enum capture_point point, int cpu, const ch
 	char filter[128];
 
 	if (fd < 0)
-		reference_die(REFERENCE_CANNOT, "no perf event for %s: %s", capture_names[point],
-			      strerror(errno));
+		reference_die(REFERENCE_CANNOT, "no perf event for %s: %m", capture_names[point]);
 	snprintf(filter, sizeof(filter),
 		 point == SWITCH ? "prev_comm == \"%s\" || next_comm == \"%s\"" : "comm == \"%s\"",
 		 comm, comm);
 	if (ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter))
-		reference_die(REFERENCE_CANNOT, "no filter for %s: %s", capture_names[point],
-			      strerror(errno));
+		reference_die(REFERENCE_CANNOT, "no filter for %s: %m", capture_names[point]);
 	return fd;
 }
 
@@ -106,7 +104,7 @@ static inline void capture_open_cpu(struct capture *capture, int cpu, const char
 	ring = mmap(NULL, (1 + CAPTURE_PAGES) * load__page(), PROT_READ | PROT_WRITE, MAP_SHARED,
 		    fds[0], 0);
 	if (ring == MAP_FAILED)
-		reference_die(REFERENCE_CANNOT, "no ring for perf events: %s", strerror(errno));
+		reference_die(REFERENCE_CANNOT, "no ring for perf events: %m");
 	capture->rings[cpu] = ring;
 	for (int point = 1; point < CAPTURE_POINTS; point++)
 		if (ioctl(fds[point], PERF_EVENT_IOC_SET_OUTPUT, fds[0]))
@@ -362,10 +360,9 @@ static inline void capture_print(const char *name, struct capture_samples *sampl
 	qsort(samples->ns, samples->count, sizeof(uint64_t), capture_by_length);
 	for (size_t i = 0; i < samples->count; i++)
 		sum += samples->ns[i];
-	printf("%s_count=%zu %s_sum_ns=%llu", name, samples->count, name, (unsigned long long)sum);
+	printf("%s_count=%zu %s_sum_ns=%lu", name, samples->count, name, sum);
 	for (int tenths = 1; samples->count && tenths < 10; tenths++)
-		printf(" %s_%d0=%llu", name, tenths,
-		       (unsigned long long)samples->ns[samples->count * tenths / 10]);
+		printf(" %s_%d0=%lu", name, tenths, samples->ns[samples->count * tenths / 10]);
 	putchar('\n');
 }
 

@@ -15,7 +15,6 @@
  *
  * A file system that keeps its pages in memory (tmpfs) cannot: exit code 77.
  */
-#include <fcntl.h>
 
 #include "reference.h"
 
@@ -32,13 +31,12 @@ static void make(struct cold *cold, const char *path)
 
 	cold->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (cold->fd < 0)
-		reference_die(REFERENCE_FAILED, "cannot make %s: %s", path, strerror(errno));
+		reference_die(REFERENCE_FAILED, "cannot make %s: %m", path);
 	unlink(path);
 	memset(page, 1, sizeof(page));
 	for (size_t i = 0; i < cold->pages; i++)
 		if (write(cold->fd, page, load__page()) != (ssize_t)load__page())
-			reference_die(REFERENCE_FAILED, "cannot write %s: %s", path,
-				      strerror(errno));
+			reference_die(REFERENCE_FAILED, "cannot write %s: %m", path);
 }
 
 static size_t cached_pages(const struct cold *cold, void *map)
@@ -47,7 +45,7 @@ static size_t cached_pages(const struct cold *cold, void *map)
 	size_t count = 0;
 
 	if (mincore(map, cold->pages * load__page(), resident))
-		reference_die(REFERENCE_FAILED, "cannot ask what is cached: %s", strerror(errno));
+		reference_die(REFERENCE_FAILED, "cannot ask what is cached: %m");
 	for (size_t i = 0; i < cold->pages; i++)
 		count += resident[i] & 1;
 	return count;
@@ -59,7 +57,7 @@ static char *map_file(const struct cold *cold)
 	char *map = mmap(NULL, length, PROT_READ, MAP_SHARED, cold->fd, 0);
 
 	if (map == MAP_FAILED || (!cold->ahead && madvise(map, length, MADV_RANDOM)))
-		reference_die(REFERENCE_FAILED, "cannot map the file: %s", strerror(errno));
+		reference_die(REFERENCE_FAILED, "cannot map the file: %m");
 	return map;
 }
 
@@ -74,8 +72,7 @@ static void drop(const struct cold *cold)
 
 	for (int tries = 0; left && tries < 150; tries++) {
 		if (fsync(cold->fd))
-			reference_die(REFERENCE_FAILED, "cannot write the file out: %s",
-				      strerror(errno));
+			reference_die(REFERENCE_FAILED, "cannot write the file out: %m");
 		posix_fadvise(cold->fd, 0, 0, POSIX_FADV_DONTNEED);
 		left = cached_pages(cold, map);
 		if (left)
@@ -107,7 +104,7 @@ static void run(struct cold *cold)
 		reference_die(REFERENCE_FAILED,
 			      "another process read the file into the page cache");
 	faults = touch(cold, map);
-	printf("pages=%zu\nelapsed_ns=%llu\n", cold->pages, (unsigned long long)cold->elapsed_ns);
+	printf("pages=%zu\nelapsed_ns=%lu\n", cold->pages, cold->elapsed_ns);
 	reference_print_faults("loop", faults);
 	if (!cold->ahead && faults.major != (long)cold->pages)
 		reference_die(REFERENCE_FAILED, "%zu pages touched, but %ld major faults",

@@ -10,11 +10,6 @@
  * short_pid= of each short process with a name of its own. Exit codes as in reference.h.
  */
 #include <linux/sched.h>
-#include <sched.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include "reference.h"
 
@@ -37,7 +32,7 @@ static void set_priority(int policy, int priority)
 	const struct sched_param param = { .sched_priority = priority };
 
 	if (sched_setscheduler(0, policy, &param))
-		reference_die(REFERENCE_CANNOT, "cannot set the priority: %s", strerror(errno));
+		reference_die(REFERENCE_CANNOT, "cannot set the priority: %m");
 }
 
 static pid_t clone_as(pid_t pid)
@@ -62,7 +57,7 @@ static _Noreturn void live_short(pid_t pid, bool named)
 
 static _Noreturn void cannot_choose(void)
 {
-	reference_die(REFERENCE_CANNOT, "cannot choose a process ID: %s", strerror(errno));
+	reference_die(REFERENCE_CANNOT, "cannot choose a process ID: %m");
 }
 
 /* IDs that others have are left out. Returns how many there are. */
@@ -214,8 +209,6 @@ int main(int argc, char **argv)
 	for (uint64_t round = 0; round < rounds; round++)
 		take_round(pids[0], alike + (round < named ? 0 : 1), round < named);
 	for (int i = 0; i < 4; i++)
-		kill(pids[i], SIGKILL);
-	for (int i = 0; i < 4; i++)
-		waitpid(pids[i], NULL, 0);
+		reference_end(pids[i]);
 	return 0;
 }

@@ -5,7 +5,6 @@
  *
  * Reference: last_tid=, last_faults=, the minor and major faults of that thread by getrusage().
  */
-#include <sys/syscall.h>
 
 #include "reference.h"
 

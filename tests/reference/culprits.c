@@ -19,10 +19,6 @@
  * that were over before the turn was, moved_most_ns= of all. Everything else on that CPU is
  * outweighed.
  */
-#include <sched.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include "reference.h"
@@ -43,14 +39,6 @@ static struct shared *shared;
 static const char *shape;
 static int cpu;
 static int bell[2]; /* a pipe by which the hog wakes up the victim */
-
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec at;
-
-	clock_gettime(id, &at);
-	return (uint64_t)at.tv_sec * NSEC_PER_SEC + (uint64_t)at.tv_nsec;
-}
 
 static bool is(const char *name)
 {
@@ -127,7 +115,7 @@ static void prepare(int which, const char *cgroup)
 	FILE *file;
 
 	if (which && has_turns() && sched_setscheduler(0, SCHED_FIFO, &first))
-		reference_die(REFERENCE_CANNOT, "cannot set SCHED_FIFO: %s", strerror(errno));
+		reference_die(REFERENCE_CANNOT, "cannot set SCHED_FIFO: %m");
 	if (which == 2 && nice(5) == -1) /* the weights of two such priorities are 3.05 to 1 */
 		reference_die(REFERENCE_FAILED, "cannot set the priority");
 	if (which || !is("quota"))
@@ -135,7 +123,7 @@ static void prepare(int which, const char *cgroup)
 	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
 	file = fopen(path, "we");
 	if (!file || fprintf(file, "%d\n", getpid()) < 0 || fclose(file))
-		reference_die(REFERENCE_CANNOT, "cannot enter %s: %s", cgroup, strerror(errno));
+		reference_die(REFERENCE_CANNOT, "cannot enter %s: %m", cgroup);
 }
 
 static _Noreturn void live(int which, const char *cgroup, int ready)
@@ -151,19 +139,10 @@ static _Noreturn void live(int which, const char *cgroup, int ready)
 	close(bell[!which]);
 	while (!(end = atomic_load(&shared->end_ns)))
 		nap(NSEC_PER_MSEC);
-	before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	before = reference_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	work(which, end);
-	shared->ran_ns[which] = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before;
+	shared->ran_ns[which] = reference_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before;
 	_exit(0);
-}
-
-static void bind(pid_t pid, int to)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(to, &set);
-	sched_setaffinity(pid, sizeof(set), &set);
 }
 
 /* Runs on the other CPU, which the victim gets at once. */
@@ -178,13 +157,13 @@ static void move(pid_t victim, uint64_t end)
 			continue;
 		}
 		shared->moved_most_ns += now - turn;
-		bind(victim, !cpu);
+		reference_bind(victim, !cpu);
 		if (atomic_load(&shared->turn_ns) == turn)
 			shared->moved_least_ns += now - turn;
 		shared->moved_most_ns += clock__now_ns() - now;
 		while (atomic_load(&shared->turn_ns))
 			nap(NSEC_PER_MSEC / 2);
-		bind(victim, cpu);
+		reference_bind(victim, cpu);
 	}
 }
 
@@ -208,10 +187,9 @@ int main(int argc, char **argv)
 	cpu = (int)reference_number(argv[2], "CPU", 0, CPU_SETSIZE - 1);
 	ms = reference_number(argv[3], "MS", 1, 100000);
 	processes = count_processes();
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		      0);
-	if (shared == MAP_FAILED || pipe(ready) || pipe(bell))
-		reference_die(REFERENCE_FAILED, "%s", strerror(errno));
+	shared = reference_share(sizeof(*shared));
+	if (pipe(ready) || pipe(bell))
+		reference_die(REFERENCE_FAILED, "no pipe");
 	reference_sched__outweigh();
 	for (int i = 0; i < processes; i++) {
 		pids[i] = fork();
@@ -234,12 +212,9 @@ int main(int argc, char **argv)
 		if (status && !failed)
 			failed = WIFEXITED(status) ? WEXITSTATUS(status) : REFERENCE_FAILED;
 	}
-	printf("victim_pid=%d\nvictim_ran_ns=%llu\nmoved_least_ns=%llu\nmoved_most_ns=%llu\n",
-	       pids[0], (unsigned long long)shared->ran_ns[0],
-	       (unsigned long long)shared->moved_least_ns,
-	       (unsigned long long)shared->moved_most_ns);
+	printf("victim_pid=%d\nvictim_ran_ns=%lu\nmoved_least_ns=%lu\nmoved_most_ns=%lu\n", pids[0],
+	       shared->ran_ns[0], shared->moved_least_ns, shared->moved_most_ns);
 	for (int i = 1; i < processes; i++)
-		printf("hog%d_pid=%d\nhog%d_ran_ns=%llu\n", i, pids[i], i,
-		       (unsigned long long)shared->ran_ns[i]);
+		printf("hog%d_pid=%d\nhog%d_ran_ns=%lu\n", i, pids[i], i, shared->ran_ns[i]);
 	return failed;
 }

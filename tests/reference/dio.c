@@ -53,17 +53,16 @@ static void print_disk(const struct reference_disk *before, const struct referen
 
 static void print_times(const char *name, const struct reference_span *times)
 {
-	printf("%s_count=%llu %s_min_ns=%llu %s_mean_ns=%llu %s_max_ns=%llu %s_sum_ns=%llu\n", name,
-	       (unsigned long long)times->count, name, (unsigned long long)times->min_ns, name,
-	       (unsigned long long)(times->count ? times->sum_ns / times->count : 0), name,
-	       (unsigned long long)times->max_ns, name, (unsigned long long)times->sum_ns);
+	printf("%s_count=%lu %s_min_ns=%lu %s_mean_ns=%lu %s_max_ns=%lu %s_sum_ns=%lu\n", name,
+	       times->count, name, times->min_ns, name,
+	       (times->count ? times->sum_ns / times->count : 0), name, times->max_ns, name,
+	       times->sum_ns);
 }
 
 static void report(const struct reference_dio *dio)
 {
-	printf("elapsed_ns=%llu\n", (unsigned long long)dio->elapsed_ns);
-	printf("count=%llu\nerrors=%llu\nbytes=%llu\n", (unsigned long long)dio->io.count,
-	       (unsigned long long)dio->errors, (unsigned long long)dio->bytes);
+	printf("elapsed_ns=%lu\n", dio->elapsed_ns);
+	printf("count=%lu\nerrors=%lu\nbytes=%lu\n", dio->io.count, dio->errors, dio->bytes);
 	print_times("io", &dio->io);
 	print_times("sync", &dio->syncs);
 	printf("disk_known=%d\n", dio->has_disk);

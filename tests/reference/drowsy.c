@@ -16,9 +16,6 @@
  * other one ran, by its clock.
  */
 #include <linux/futex.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <sys/syscall.h>
 
 #include "reference.h"
 
@@ -45,10 +42,9 @@ static long switches_now(void)
 
 static uint64_t off_cpu_now(void)
 {
-	struct timespec used;
+	uint64_t used_ns = reference_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-	return clock__now_ns() - (used.tv_sec * NSEC_PER_SEC + used.tv_nsec);
+	return clock__now_ns() - used_ns;
 }
 
 static void begin(int thread)
@@ -82,8 +78,7 @@ static void *nearly_sleep(void *unused)
 	waited_ns = off_cpu_now();
 	while (!atomic_load_explicit(&stop, memory_order_relaxed))
 		if (syscall(SYS_futex_waitv, waits, FUTEXES, 0, NULL, 0) < 0 && errno != EAGAIN)
-			reference_die(REFERENCE_CANNOT, "no wait for several futexes: %s",
-				      strerror(errno));
+			reference_die(REFERENCE_CANNOT, "no wait for several futexes: %m");
 	waited_ns = off_cpu_now() - waited_ns;
 	switches = switches_now() - before;
 	end();
@@ -95,7 +90,7 @@ static void *take_cpu(void *unused)
 
 	(void)unused;
 	if (sched_setscheduler(0, SCHED_FIFO, &param))
-		reference_die(REFERENCE_CANNOT, "cannot use SCHED_FIFO: %s", strerror(errno));
+		reference_die(REFERENCE_CANNOT, "cannot use SCHED_FIFO: %m");
 	begin(1);
 	for (unsigned int i = 0; i < count; i++) {
 		load__sleep(3 * run_ns);
@@ -137,9 +132,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 2; i++)
 		if (read(ended[0], &byte, 1) != 1)
 			reference_die(REFERENCE_FAILED, "a thread ended early");
-	printf("counted=%llu ", (unsigned long long)(parked_pcount(REFERENCE_PARK_END) - before));
-	printf("waits=%ld waited_ns=%llu run_sum_ns=%llu\n", switches + 1,
-	       (unsigned long long)waited_ns, (unsigned long long)runs.sum_ns);
+	printf("counted=%lu ", parked_pcount(REFERENCE_PARK_END) - before);
+	printf("waits=%ld waited_ns=%lu run_sum_ns=%lu\n", switches + 1, waited_ns, runs.sum_ns);
 	reference_close(&window);
 	return 0;
 }

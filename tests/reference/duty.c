@@ -13,10 +13,6 @@
  * out and counted: late=. steal_ns= is what the CPUs' hypervisor took from them, which schedstat
  * leaves out. The first second is for settling and has no line.
  */
-#include <sched.h>
-#include <signal.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include "reference.h"
@@ -45,24 +41,12 @@ static void sleep_until(uint64_t ns)
 		;
 }
 
-static void pin(unsigned int which)
-{
-	cpu_set_t may;
-	int cpu = -1;
-
-	sched_getaffinity(0, sizeof(may), &may);
-	which %= (unsigned int)CPU_COUNT(&may);
-	for (unsigned int found = 0; found <= which; found += CPU_ISSET(cpu, &may))
-		cpu++;
-	load__pin(cpu);
-}
-
 static _Noreturn void work(unsigned int which, uint64_t scale, uint64_t start, uint64_t seconds)
 {
 	uint64_t period = duties[which].period_ns * scale,
 		 busy = period * duties[which].percent / 100;
 
-	pin(which % 2);
+	load__pin(reference_cpu(which % 2));
 	for (uint64_t second = start; second < start + seconds * NSEC_PER_SEC;
 	     second += NSEC_PER_SEC) {
 		uint64_t rest = second + NSEC_PER_SEC - REST_NS;
@@ -88,10 +72,10 @@ static bool read_all(const pid_t *pids, uint64_t end, uint64_t *ran)
 
 static uint64_t stolen(void)
 {
-	unsigned long long steal = 0;
+	uint64_t steal = 0;
 	FILE *stat = fopen("/proc/stat", "re");
 
-	if (stat && fscanf(stat, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &steal) != 1)
+	if (stat && fscanf(stat, "cpu %*u %*u %*u %*u %*u %*u %*u %lu", &steal) != 1)
 		steal = 0;
 	if (stat)
 		fclose(stat);
@@ -101,9 +85,8 @@ static uint64_t stolen(void)
 static void report(const pid_t *pids, uint64_t end, const uint64_t *before, const uint64_t *now)
 {
 	for (int i = 0; i < CHILDREN; i++)
-		printf("pid=%d start_ns=%llu end_ns=%llu ran_ns=%llu\n", pids[i],
-		       (unsigned long long)(end - NSEC_PER_SEC), (unsigned long long)end,
-		       (unsigned long long)(now[i] - before[i]));
+		printf("pid=%d start_ns=%lu end_ns=%lu ran_ns=%lu\n", pids[i],
+		       (uint64_t)(end - NSEC_PER_SEC), end, now[i] - before[i]);
 }
 
 int main(int argc, char **argv)
@@ -136,6 +119,6 @@ int main(int argc, char **argv)
 		good_before = good;
 	}
 	sleep_until(start + seconds * NSEC_PER_SEC); /* the children's deaths are after it */
-	printf("late=%d\nsteal_ns=%llu\n", late, (unsigned long long)(stolen() - steal));
+	printf("late=%d\nsteal_ns=%lu\n", late, stolen() - steal);
 	return 0;
 }

@@ -16,11 +16,11 @@
 static uint64_t compact_stall(void)
 {
 	FILE *file = fopen("/proc/vmstat", "re");
-	unsigned long long value = 0;
+	uint64_t value = 0;
 	char line[128];
 
 	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "compact_stall %llu", &value) == 1)
+		if (sscanf(line, "compact_stall %lu", &value) == 1)
 			break;
 	if (file)
 		fclose(file);
@@ -37,8 +37,7 @@ static void fragment(void)
 	pages = info.freeram * info.mem_unit / page / 64 * 60;
 	map = reference_map(pages);
 	if (mlock(map, pages * page) || munlock(map, pages * page))
-		reference_die(REFERENCE_FAILED, "cannot fill %zu pages: %s", pages,
-			      strerror(errno));
+		reference_die(REFERENCE_FAILED, "cannot fill %zu pages: %m", pages);
 	for (size_t i = 0; i < pages; i += 2)
 		madvise(map + i * page, page, MADV_DONTNEED);
 }
@@ -56,7 +55,7 @@ int main(int argc, char **argv)
 	map = mmap(NULL, (count + 1) * HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		   -1, 0);
 	if (map == MAP_FAILED)
-		reference_die(REFERENCE_FAILED, "cannot map: %s", strerror(errno));
+		reference_die(REFERENCE_FAILED, "cannot map: %m");
 	map = (char *)(((uintptr_t)map + HUGE - 1) & ~(HUGE - 1));
 	if (madvise(map, count * HUGE, MADV_HUGEPAGE))
 		reference_die(REFERENCE_CANNOT, "this kernel has no transparent huge pages");
@@ -65,7 +64,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < count; i++)
 		*(volatile char *)(map + i * HUGE) = 1;
 	stalls = compact_stall() - stalls;
-	printf("count=%zu\ncompact_stall=%llu\n", count, (unsigned long long)stalls);
+	printf("count=%zu\ncompact_stall=%lu\n", count, stalls);
 	if (!stalls)
 		reference_die(REFERENCE_FAILED, "nothing was compacted");
 	reference_wait("done", window.wait);

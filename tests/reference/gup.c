@@ -9,10 +9,7 @@
  * child, written to by process_vm_writev(2): FAULT_FLAG_REMOTE; the kernel charges the caller
  * (minflt_window = PAGES), not the child (child_minflt_window = 0).
  */
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 
 #include "reference.h"
 
@@ -26,7 +23,7 @@ static pid_t start_child(void)
 		_exit(0);
 	}
 	if (waitpid(child, NULL, WUNTRACED) != child)
-		reference_die(REFERENCE_FAILED, "cannot wait for the child: %s", strerror(errno));
+		reference_die(REFERENCE_FAILED, "cannot wait for the child: %m");
 	return child;
 }
 
@@ -57,7 +54,7 @@ static void fault_local(char *map, size_t pages)
 	if (mlock(map, pages * load__page()))
 		reference_die(errno == EPERM || errno == ENOMEM ? REFERENCE_CANNOT
 								: REFERENCE_FAILED,
-			      "cannot lock %zu pages: %s", pages, strerror(errno));
+			      "cannot lock %zu pages: %m", pages);
 }
 
 static void fault_remote(pid_t child, char *map, size_t pages)
@@ -71,7 +68,7 @@ static void fault_remote(pid_t child, char *map, size_t pages)
 		if (process_vm_writev(child, &local, 1, &remote, 1, 0) != 1)
 			reference_die(errno == EPERM || errno == ENOSYS ? REFERENCE_CANNOT
 									: REFERENCE_FAILED,
-				      "cannot write to the child: %s", strerror(errno));
+				      "cannot write to the child: %m");
 	}
 }
 
@@ -141,9 +138,7 @@ int main(int argc, char **argv)
 	else
 		run_local(pages);
 	reference_close(&window);
-	if (is_remote) {
-		kill(child, SIGKILL);
-		waitpid(child, NULL, 0);
-	}
+	if (is_remote)
+		reference_end(child);
 	return 0;
 }

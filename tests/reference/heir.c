@@ -8,8 +8,6 @@
  * Reference: before= and after=, how often the thread has got a CPU, by schedstat, at ready=1,
  * where it is parked, and at done=1. A few waits more follow until the end of the window.
  */
-#include <stdatomic.h>
-#include <sys/syscall.h>
 
 #include "reference.h"
 
@@ -33,7 +31,7 @@ static void *execute(void *unused)
 	atomic_store(&tid, (int)syscall(SYS_gettid));
 	reference_sched__park_start(start[0]);
 	execv("/proc/self/exe", arguments);
-	reference_die(REFERENCE_FAILED, "cannot execute: %s", strerror(errno));
+	reference_die(REFERENCE_FAILED, "cannot execute: %m");
 }
 
 /* Runs after the exec: the only thread has the ID of the process, and its own account. */
@@ -44,7 +42,7 @@ static int go_on(void)
 	sleep_often();
 	if (reference_sched__read(getpid(), getpid(), &sched))
 		reference_die(REFERENCE_CANNOT, "this kernel has no schedstat");
-	printf("after=%llu\ndone=1\n", (unsigned long long)sched.pcount);
+	printf("after=%lu\ndone=1\n", sched.pcount);
 	fflush(stdout);
 	reference_read_line();
 	return 0;
@@ -70,7 +68,7 @@ int main(int argc, char **argv)
 	while (!atomic_load(&tid))
 		load__sleep(NSEC_PER_MSEC);
 	sched = reference_parked(getpid(), atomic_load(&tid), REFERENCE_PARK_START);
-	printf("before=%llu\n", (unsigned long long)sched.pcount);
+	printf("before=%lu\n", sched.pcount);
 	reference_open(&window);
 	close(start[1]);
 	pthread_join(thread, NULL);

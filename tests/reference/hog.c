@@ -22,15 +22,13 @@
  * real-time tasks (950 ms a second) nor the server that runs fair tasks in their stead (Linux
  * 6.12) steps in.
  */
-#include <sched.h>
 
 #include "reference.h"
 
 static void print_span(const char *name, const struct reference_span *span)
 {
-	printf("%ss=%llu %s_min_ns=%llu %s_max_ns=%llu %s_sum_ns=%llu\n", name,
-	       (unsigned long long)span->count, name, (unsigned long long)span->min_ns, name,
-	       (unsigned long long)span->max_ns, name, (unsigned long long)span->sum_ns);
+	printf("%ss=%lu %s_min_ns=%lu %s_max_ns=%lu %s_sum_ns=%lu\n", name, span->count, name,
+	       span->min_ns, name, span->max_ns, name, span->sum_ns);
 }
 
 static void print_sched(const char *prefix, const struct reference_hog *hog, int task)
@@ -38,16 +36,14 @@ static void print_sched(const char *prefix, const struct reference_hog *hog, int
 	const struct reference_sched *life = &hog->after[task];
 	struct reference_sched window = reference_sched__since(hog->before[task], *life);
 
-	printf("%srun_delay_ns=%llu %spcount=%llu %srun_delay_life_ns=%llu %spcount_life=%llu\n",
-	       prefix, (unsigned long long)window.run_delay_ns, prefix,
-	       (unsigned long long)window.pcount, prefix, (unsigned long long)life->run_delay_ns,
-	       prefix, (unsigned long long)life->pcount);
+	printf("%srun_delay_ns=%lu %spcount=%lu %srun_delay_life_ns=%lu %spcount_life=%lu\n",
+	       prefix, window.run_delay_ns, prefix, window.pcount, prefix, life->run_delay_ns,
+	       prefix, life->pcount);
 }
 
 static void report(const struct reference_hog *hog)
 {
-	printf("cpu=%d\ncount=%u\nrun_ns=%llu\n", hog->cpu, hog->count,
-	       (unsigned long long)hog->run_ns);
+	printf("cpu=%d\ncount=%u\nrun_ns=%lu\n", hog->cpu, hog->count, hog->run_ns);
 	print_sched("", hog, REFERENCE_WAITER);
 	print_sched("hog_", hog, REFERENCE_HOG);
 	print_span("run", &hog->runs);
@@ -76,8 +72,8 @@ int main(int argc, char **argv)
 	report(&hog);
 	reference_check(err, hog.why);
 	if (hog.gaps.count + hog.joined < hog.count)
-		reference_die(REFERENCE_FAILED, "the waiter was interrupted %llu times, not %u",
-			      (unsigned long long)hog.gaps.count, hog.count - hog.joined);
+		reference_die(REFERENCE_FAILED, "the waiter was interrupted %lu times, not %u",
+			      hog.gaps.count, hog.count - hog.joined);
 	reference_close(&window);
 	return 0;
 }

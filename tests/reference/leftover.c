@@ -11,14 +11,9 @@
  *
  * Reference: rounds=, how many of each.
  */
-#include <sched.h>
 #include <setjmp.h>
-#include <signal.h>
-#include <stdatomic.h>
 
 #include <bpf/bpf.h>
-#include <linux/userfaultfd.h>
-#include <selftest/reference/faults.h>
 
 #include "reference.h"
 
@@ -76,15 +71,12 @@ static void *make_faults(void *unused)
 
 static void answer(void)
 {
-	struct uffd_msg message;
+	uint64_t address = reference_await_fault(&uffd);
 
-	if (read(uffd.fd, &message, sizeof(message)) != sizeof(message) ||
-	    message.event != UFFD_EVENT_PAGEFAULT)
-		reference_die(REFERENCE_FAILED, "userfaultfd reported no fault");
 	walking = false;
 	while (atomic_load(&walks))
 		usleep(100);
-	reference_check(reference_uffd__fill(&uffd, message.arg.pagefault.address), uffd.why);
+	reference_check(reference_uffd__fill(&uffd, address), uffd.why);
 }
 
 int main(int argc, char **argv)

@@ -15,10 +15,6 @@
  * Then there is a line for each: child=, its PID, and run_delay_ns= and pcount=, what the scheduler
  * has counted since fork.
  */
-#include <fcntl.h>
-#include <sched.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include "reference.h"
@@ -35,27 +31,8 @@
 #define PARKED SYS_ppoll
 #endif
 
-static cpu_set_t there, here; /* the CPU of the tasks, and that of their parent */
-
+static int there, here; /* the CPU of the tasks, and that of their parent */
 static int woken[2]; /* a byte from each task that woke up */
-
-static void choose_cpus(void)
-{
-	cpu_set_t may;
-	int cpu = -1;
-
-	sched_getaffinity(0, sizeof(may), &may);
-	if (CPU_COUNT(&may) < 2)
-		reference_die(REFERENCE_CANNOT, "there is one CPU only");
-	CPU_ZERO(&there);
-	CPU_ZERO(&here);
-	while (!CPU_ISSET(++cpu, &may))
-		;
-	CPU_SET(cpu, &there);
-	while (!CPU_ISSET(++cpu, &may))
-		;
-	CPU_SET(cpu, &here);
-}
 
 static pid_t start(void (*work)(void))
 {
@@ -63,7 +40,7 @@ static pid_t start(void (*work)(void))
 
 	if (pid)
 		return pid;
-	sched_setaffinity(0, sizeof(there), &there);
+	load__pin(there);
 	work();
 	_exit(0);
 }
@@ -83,13 +60,10 @@ static void wake_up(int signal)
 
 static void work_and_sleep(void)
 {
-	struct timespec used = {};
-
 	signal(SIGUSR1, wake_up);
-
 	setpriority(PRIO_PROCESS, 0, NICE);
-	while (used.tv_sec * NSEC_PER_SEC + used.tv_nsec < WORK_NS)
-		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	while (reference_clock_ns(CLOCK_PROCESS_CPUTIME_ID) < WORK_NS)
+		;
 	for (;;)
 		pause();
 }
@@ -106,8 +80,7 @@ static void move_once_asleep(pid_t pid)
 			reference_die(REFERENCE_FAILED, "cannot read %s", path);
 	while (!strstr(text, ") S"));
 	close(fd);
-	if (sched_setaffinity(pid, sizeof(here), &here))
-		reference_die(REFERENCE_FAILED, "cannot move a task: %s", strerror(errno));
+	reference_bind(pid, here);
 }
 
 static void await_wakeup(void)
@@ -120,7 +93,7 @@ static void await_wakeup(void)
 
 static void wake_all(const pid_t *pids, size_t tasks, uint64_t moved_ns)
 {
-	printf("slept_ns=%llu\n", (unsigned long long)(clock__now_ns() - moved_ns));
+	printf("slept_ns=%lu\n", clock__now_ns() - moved_ns);
 	for (size_t i = 0; i < tasks; i++)
 		kill(pids[i], SIGUSR1);
 	for (size_t i = 0; i < tasks; i++)
@@ -138,8 +111,8 @@ static void wake_each(const pid_t *pids, size_t tasks)
 	}
 	for (size_t i = 0; i < tasks; i++) {
 		sched = reference_parked(pids[i], pids[i], PARKED);
-		printf("started=%d\nchild=%d run_delay_ns=%llu pcount=%llu\n", pids[i], pids[i],
-		       (unsigned long long)sched.run_delay_ns, (unsigned long long)sched.pcount);
+		printf("started=%d\nchild=%d run_delay_ns=%lu pcount=%lu\n", pids[i], pids[i],
+		       sched.run_delay_ns, sched.pcount);
 	}
 }
 
@@ -154,8 +127,7 @@ static uint64_t make_and_move(pid_t *pids, size_t tasks)
 		move_once_asleep(pids[i]);
 	}
 	moved_ns = clock__now_ns();
-	kill(hog, SIGKILL);
-	waitpid(hog, NULL, 0);
+	reference_end(hog);
 	return moved_ns;
 }
 
@@ -171,8 +143,10 @@ int main(int argc, char **argv)
 	wake = reference_number(argv[1], "WAKE", 0, 2);
 	if (pipe(woken))
 		reference_die(REFERENCE_FAILED, "no pipe");
-	choose_cpus();
-	sched_setaffinity(0, sizeof(here), &here);
+	reference_need_cpus(2);
+	there = reference_cpu(0);
+	here = reference_cpu(1);
+	load__pin(here);
 	reference_begin();
 	if (wake < 2)
 		moved_ns = make_and_move(pids, tasks);

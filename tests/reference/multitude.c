@@ -5,8 +5,6 @@
  * and their ID.
  */
 #include <limits.h>
-#include <sched.h>
-#include <sys/prctl.h>
 
 #include "reference.h"
 

@@ -15,11 +15,7 @@
  *
  * Exit codes as in reference.h.
  */
-#include <fcntl.h>
 #include <linux/io_uring.h>
-#include <stdatomic.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 
 #include "reference.h"
 
@@ -42,8 +38,7 @@ struct ring {
 static void name_task(const char *name)
 {
 	if (prctl(PR_SET_NAME, name))
-		reference_die(REFERENCE_FAILED, "cannot take the name %s: %s", name,
-			      strerror(errno));
+		reference_die(REFERENCE_FAILED, "cannot take the name %s: %m", name);
 }
 
 static void *map_ring(const struct ring *ring, size_t size, off_t at)
@@ -51,7 +46,7 @@ static void *map_ring(const struct ring *ring, size_t size, off_t at)
 	void *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, at);
 
 	if (map == MAP_FAILED)
-		reference_die(REFERENCE_FAILED, "cannot map the ring: %s", strerror(errno));
+		reference_die(REFERENCE_FAILED, "cannot map the ring: %m");
 	return map;
 }
 
@@ -59,7 +54,7 @@ static void open_ring(struct ring *ring)
 {
 	ring->fd = (int)syscall(SYS_io_uring_setup, 1, &ring->params);
 	if (ring->fd < 0)
-		reference_die(REFERENCE_CANNOT, "no io_uring: %s", strerror(errno));
+		reference_die(REFERENCE_CANNOT, "no io_uring: %m");
 	ring->queue = map_ring(ring, ring->params.sq_off.array + sizeof(__u32), IORING_OFF_SQ_RING);
 	ring->entries = map_ring(ring, sizeof(*ring->entries), IORING_OFF_SQES);
 }
@@ -76,7 +71,7 @@ static void read_by_worker(struct ring *ring)
 						  .len = BLOCK };
 	atomic_store_explicit((_Atomic __u32 *)tail, *tail + 1, memory_order_release);
 	if (syscall(SYS_io_uring_enter, ring->fd, 1, 0, 0, NULL, 0) < 0 && errno != EBUSY)
-		reference_die(REFERENCE_FAILED, "cannot submit: %s", strerror(errno));
+		reference_die(REFERENCE_FAILED, "cannot submit: %m");
 }
 
 /* One of each: a wait for the CPU, page faults, a read. */
@@ -89,7 +84,7 @@ static void wait_once(struct ring *ring)
 	if (ring->fd > 0)
 		read_by_worker(ring);
 	else if (pread(file, block, BLOCK, 0) < 0)
-		reference_die(REFERENCE_FAILED, "cannot read: %s", strerror(errno));
+		reference_die(REFERENCE_FAILED, "cannot read: %m");
 }
 
 static void *work(void *program)
@@ -153,7 +148,7 @@ int main(int argc, char **argv)
 	if (!strcmp(change, "after"))
 		go_on();
 	if (file < 0)
-		reference_die(REFERENCE_FAILED, "cannot open %s: %s", argv[2], strerror(errno));
+		reference_die(REFERENCE_FAILED, "cannot open %s: %m", argv[2]);
 	name_task("nm-leader");
 	reference_thread(work, argv[2]);
 	while (!atomic_load(&tid))

@@ -3,9 +3,6 @@
  * peak FILE PROGRAM [ARG...]: runs it, writes the most memory that it ever had resident, in kB, to
  * the file, and ends as it did.
  */
-#include <stdio.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 
 #include "reference.h"
 

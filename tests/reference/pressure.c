@@ -7,7 +7,6 @@
  * faults reclaim the pages of FILE. With memory.high the kernel reclaims in a fault if it has no
  * other chance: in a system call that touches more than 64 pages.
  */
-#include <fcntl.h>
 
 #include <sys/uio.h>
 
@@ -20,7 +19,7 @@ static void read_file(const char *path)
 	ssize_t got;
 
 	if (fd < 0)
-		reference_die(REFERENCE_FAILED, "cannot open %s: %s", path, strerror(errno));
+		reference_die(REFERENCE_FAILED, "cannot open %s: %m", path);
 	do {
 		got = read(fd, buffer, sizeof(buffer));
 	} while (got > 0);

@@ -14,9 +14,6 @@
  * moved_ns= is what the kernel added by the moves, waited_ns= how long each had waited by then, at
  * least. With `before`, run_delay_ns= is what it has added for all waits once they have ended.
  */
-#include <sched.h>
-#include <signal.h>
-#include <sys/wait.h>
 
 #include "reference.h"
 
@@ -33,36 +30,29 @@ struct pushed {
 	size_t tasks;
 	uint64_t wait_ns;
 	pid_t hog;
-	cpu_set_t there, here; /* the CPU of the tasks, and that of their parent */
+	int there, here; /* the CPU of the tasks, and that of their parent */
 };
 
 static void choose_cpus(struct pushed *pushed)
 {
 	struct sched_param above_all = { .sched_priority = 1 };
-	cpu_set_t may;
-	int cpu = load__cpu_from_end(0), other = load__cpu_from_end(1);
 
-	sched_getaffinity(0, sizeof(may), &may);
-	if (CPU_COUNT(&may) < 2)
-		reference_die(REFERENCE_CANNOT, "there is one CPU only");
-	CPU_ZERO(&pushed->there);
-	CPU_ZERO(&pushed->here);
-	CPU_SET(cpu, &pushed->there);
-	CPU_SET(other, &pushed->here);
-	if (sched_setaffinity(0, sizeof(pushed->here), &pushed->here) ||
-	    sched_setscheduler(0, SCHED_FIFO, &above_all))
-		reference_die(REFERENCE_CANNOT, "cannot be real-time: %s", strerror(errno));
+	reference_need_cpus(2);
+	pushed->there = load__cpu_from_end(0);
+	pushed->here = load__cpu_from_end(1);
+	if (load__pin(pushed->here) || sched_setscheduler(0, SCHED_FIFO, &above_all))
+		reference_die(REFERENCE_CANNOT, "cannot be real-time: %m");
 }
 
 /* A task that always wants to run: SCHED_OTHER with the highest priority, or SCHED_IDLE. */
-static pid_t start(const cpu_set_t *where, int policy)
+static pid_t start(int cpu, int policy)
 {
 	static const struct sched_param none;
 	pid_t pid = reference_fork();
 
 	if (pid)
 		return pid;
-	sched_setaffinity(0, sizeof(*where), where);
+	load__pin(cpu);
 	if (sched_setscheduler(0, policy, &none) ||
 	    (policy == SCHED_OTHER && setpriority(PRIO_PROCESS, 0, -20)))
 		_exit(1);
@@ -97,25 +87,13 @@ static bool all_wait(struct pushed *pushed)
 	return waited;
 }
 
-static void move(const struct waiter *waiter, const cpu_set_t *where)
-{
-	if (sched_setaffinity(waiter->pid, sizeof(*where), where))
-		reference_die(REFERENCE_FAILED, "cannot move a task: %s", strerror(errno));
-}
-
-static void end(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-}
-
 /*
  * False: one has had the CPU meanwhile. A task that is moved to a CPU where no other wants to run
  * owes nothing any more, and would get a turn once it is back: so there is a hog, too.
  */
 static bool push(struct pushed *pushed)
 {
-	pid_t hog = start(&pushed->here, SCHED_OTHER);
+	pid_t hog = start(pushed->here, SCHED_OTHER);
 	uint64_t moved_ns = 0;
 	bool waited = true;
 
@@ -123,26 +101,25 @@ static bool push(struct pushed *pushed)
 	for (size_t i = 0; i < pushed->tasks; i++) {
 		const struct waiter *waiter = &pushed->waiters[i];
 
-		move(waiter, &pushed->here);
-		move(waiter, &pushed->there);
+		reference_bind(waiter->pid, pushed->here);
+		reference_bind(waiter->pid, pushed->there);
 		moved_ns +=
 			reference_sched__since(waiter->waits, account_of(waiter->pid)).run_delay_ns;
 	}
-	end(hog);
+	reference_end(hog);
 	load__sleep(SETTLE_NS);
 	for (size_t i = 0; i < pushed->tasks; i++)
 		waited &= !got_cpu(&pushed->waiters[i]);
 	if (waited)
-		printf("moved_ns=%llu\nwaited_ns=%llu\n", (unsigned long long)moved_ns,
-		       (unsigned long long)pushed->wait_ns);
+		printf("moved_ns=%lu\nwaited_ns=%lu\n", moved_ns, pushed->wait_ns);
 	return waited;
 }
 
 static void start_all(struct pushed *pushed)
 {
 	for (size_t i = 0; i < pushed->tasks; i++)
-		pushed->waiters[i].pid = start(&pushed->there, SCHED_IDLE);
-	pushed->hog = start(&pushed->there, SCHED_OTHER);
+		pushed->waiters[i].pid = start(pushed->there, SCHED_IDLE);
+	pushed->hog = start(pushed->there, SCHED_OTHER);
 }
 
 /* Lets the tasks wait, and moves them. */
@@ -163,7 +140,7 @@ static void let_run(struct pushed *pushed)
 	for (size_t i = 0; i < pushed->tasks; i++)
 		if (got_cpu(&pushed->waiters[i]))
 			reference_die(REFERENCE_FAILED, "a task got the CPU before the window");
-	end(pushed->hog);
+	reference_end(pushed->hog);
 	for (size_t i = 0; i < pushed->tasks; i++) {
 		struct waiter *waiter = &pushed->waiters[i];
 
@@ -181,7 +158,7 @@ static void let_run(struct pushed *pushed)
 		run_delay_ns +=
 			reference_sched__since(waiter->waits, account_of(waiter->pid)).run_delay_ns;
 	}
-	printf("run_delay_ns=%llu\n", (unsigned long long)run_delay_ns);
+	printf("run_delay_ns=%lu\n", run_delay_ns);
 }
 
 int main(int argc, char **argv)
@@ -214,8 +191,8 @@ int main(int argc, char **argv)
 	}
 	reference_close(&window);
 	if (!before)
-		end(pushed.hog); /* first: the others need its CPU to exit */
+		reference_end(pushed.hog); /* first: the others need its CPU to exit */
 	for (size_t i = 0; i < pushed.tasks; i++)
-		end(pushed.waiters[i].pid);
+		reference_end(pushed.waiters[i].pid);
 	return 0;
 }

@@ -27,9 +27,12 @@
 #define LATSCOPE_TESTS_REFERENCE_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -38,8 +41,12 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <linux/userfaultfd.h>
+#include <selftest/reference/faults.h>
 #include <selftest/reference/sched.h>
 
 #define REFERENCE_FAILED 1
@@ -54,11 +61,13 @@ struct reference_window {
 __attribute__((format(printf, 2, 3))) static inline _Noreturn void
 reference_die(int code, const char *format, ...)
 {
+	int err = errno; /* for %m */
 	va_list args;
 
 	fflush(stdout);
 	fprintf(stderr, "%s: ", program_invocation_short_name);
 	va_start(args, format);
+	errno = err;
 	vfprintf(stderr, format, args);
 	va_end(args);
 	fputc('\n', stderr);
@@ -75,14 +84,14 @@ static inline void reference_check(int err, const char *why)
 static inline uint64_t reference_number(const char *text, const char *what, uint64_t min,
 					uint64_t max)
 {
-	unsigned long long value;
+	uint64_t value;
 	char *end;
 
 	errno = 0;
 	value = strtoull(text, &end, 10);
 	if (errno || end == text || *end || *text == '-' || value < min || value > max)
-		reference_die(REFERENCE_USAGE, "%s '%s' is not a number from %llu to %llu", what,
-			      text, (unsigned long long)min, (unsigned long long)max);
+		reference_die(REFERENCE_USAGE, "%s '%s' is not a number from %lu to %lu", what,
+			      text, min, max);
 	return value;
 }
 
@@ -124,7 +133,7 @@ static inline char *reference_map(size_t pages)
 	char *map = load__map(pages);
 
 	if (!map)
-		reference_die(REFERENCE_FAILED, "cannot map %zu pages: %s", pages, strerror(errno));
+		reference_die(REFERENCE_FAILED, "cannot map %zu pages: %m", pages);
 	return map;
 }
 
@@ -153,10 +162,77 @@ static inline pid_t reference_fork(void)
 	pid_t pid = fork();
 
 	if (pid < 0)
-		reference_die(REFERENCE_FAILED, "cannot fork: %s", strerror(errno));
+		reference_die(REFERENCE_FAILED, "cannot fork: %m");
 	if (!pid)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	return pid;
+}
+
+static inline void reference_end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* Memory that processes share. */
+static inline void *reference_share(size_t size)
+{
+	void *map = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (map == MAP_FAILED)
+		reference_die(REFERENCE_FAILED, "cannot map %zu bytes: %m", size);
+	return map;
+}
+
+static inline void reference_need_cpus(unsigned int nr)
+{
+	if (load__cpus() < nr)
+		reference_die(REFERENCE_CANNOT, "there are fewer than %u CPUs", nr);
+}
+
+/* The nth of the CPUs that this thread may use; they are counted in a circle. */
+static inline int reference_cpu(unsigned int nth)
+{
+	unsigned int nr = load__cpus();
+
+	return load__cpu_from_end(nr - 1 - nth % nr);
+}
+
+static inline void reference_bind(pid_t pid, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(pid, sizeof(set), &set))
+		reference_die(REFERENCE_FAILED, "cannot move a task: %m");
+}
+
+static inline uint64_t reference_clock_ns(clockid_t clock)
+{
+	struct timespec at;
+
+	clock_gettime(clock, &at);
+	return (uint64_t)at.tv_sec * NSEC_PER_SEC + (uint64_t)at.tv_nsec;
+}
+
+static inline void reference_add_sched(struct reference_sched *sum, struct reference_sched one)
+{
+	sum->ran_ns += one.ran_ns;
+	sum->run_delay_ns += one.run_delay_ns;
+	sum->pcount += one.pcount;
+}
+
+/* Until a thread waits in a fault, whose address it returns. */
+static inline uint64_t reference_await_fault(const struct reference_uffd *uffd)
+{
+	struct uffd_msg message;
+
+	if (read(uffd->fd, &message, sizeof(message)) != sizeof(message) ||
+	    message.event != UFFD_EVENT_PAGEFAULT)
+		reference_die(REFERENCE_FAILED, "userfaultfd reported no fault");
+	return message.arg.pagefault.address;
 }
 
 /* Byte by byte, so that it does not read the second line with the first. */

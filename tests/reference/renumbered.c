@@ -6,7 +6,6 @@
  *
  * Reference: failed=, how many failed.
  */
-#include <sys/syscall.h>
 
 #include "reference.h"
 
@@ -17,9 +16,9 @@ static void *fail_and_execute(void *unused)
 	(void)unused;
 	/* The kernel reads the first argument where there is no memory. */
 	if (syscall(SYS_execve, "/bin/sh", (char **)sizeof(long), NULL) != -1 || errno != EFAULT)
-		reference_die(REFERENCE_FAILED, "execve: %s", strerror(errno));
+		reference_die(REFERENCE_FAILED, "execve: %m");
 	execv("/bin/sh", arguments);
-	reference_die(REFERENCE_FAILED, "cannot execute /bin/sh: %s", strerror(errno));
+	reference_die(REFERENCE_FAILED, "cannot execute /bin/sh: %m");
 }
 
 int main(int argc, char **argv)

@@ -81,9 +81,9 @@ static void print_metric(const char *whose, const char *name, uint64_t *times)
 	for (uint64_t i = 0; i < seen.count; i++)
 		sum += times[i];
 	for (size_t i = 0; i < sizeof(percents) / sizeof(percents[0]); i++)
-		printf("%s%s_p%02d_ns=%llu ", whose, name, percents[i],
-		       (unsigned long long)times[seen.count * percents[i] / 100]);
-	printf("%s%s_sum_ns=%llu\n", whose, name, (unsigned long long)sum);
+		printf("%s%s_p%02d_ns=%lu ", whose, name, percents[i],
+		       times[seen.count * percents[i] / 100]);
+	printf("%s%s_sum_ns=%lu\n", whose, name, sum);
 }
 
 static void report(const struct requests_bpf *skel)
@@ -94,9 +94,8 @@ static void report(const struct requests_bpf *skel)
 	};
 
 	for (int kind = 0; kind < REQUEST_KINDS; kind++)
-		printf("%s=%llu\n", kinds[kind], (unsigned long long)skel->bss->completed[kind]);
-	printf("requests=%llu unknown=%llu lost=%llu\n", (unsigned long long)seen.count,
-	       (unsigned long long)seen.unknown, (unsigned long long)skel->bss->lost);
+		printf("%s=%llu\n", kinds[kind], skel->bss->completed[kind]);
+	printf("requests=%lu unknown=%lu lost=%llu\n", seen.count, seen.unknown, skel->bss->lost);
 	for (int metric = 0; seen.count && metric < METRICS; metric++) {
 		print_metric("", names[metric], seen.times[metric][OWN]);
 		print_metric("kernel_", names[metric], seen.times[metric][KERNEL]);
@@ -114,7 +113,7 @@ static struct requests_bpf *load(const char *disk)
 	libbpf_set_print(NULL);
 	skel = requests_bpf__open();
 	if (!skel)
-		reference_die(REFERENCE_FAILED, "cannot open the programs: %s", strerror(errno));
+		reference_die(REFERENCE_FAILED, "cannot open the programs: %m");
 	skel->rodata->disk = major << 20 | minor;
 	err = requests_bpf__load(skel);
 	if (!err)
@@ -160,7 +159,7 @@ int main(int argc, char **argv)
 	skel = load(args[0]);
 	ring = ring_buffer__new(bpf_map__fd(skel->maps.done), learn, NULL, NULL);
 	if (!ring)
-		reference_die(REFERENCE_FAILED, "cannot read the ring: %s", strerror(errno));
+		reference_die(REFERENCE_FAILED, "cannot read the ring: %m");
 	printf("ready=1\n");
 	fflush(stdout);
 	collect(ring);

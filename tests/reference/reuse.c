@@ -8,9 +8,6 @@
  * got a CPU more than once, and of all lives ran_ns=, run_delay_life_ns= and pcount_life=, the
  * scheduler's account. It is read of zombies, so it is final.
  */
-#include <fcntl.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 
 #include "reference.h"
 
@@ -27,7 +24,7 @@ static void ask_for(pid_t pid)
 	int length = snprintf(text, sizeof(text), "%d", pid - 1);
 
 	if (pwrite(last_pid, text, length, 0) != length)
-		reference_die(REFERENCE_FAILED, "cannot write ns_last_pid: %s", strerror(errno));
+		reference_die(REFERENCE_FAILED, "cannot write ns_last_pid: %m");
 }
 
 /* What all processes with one PID had. */
@@ -40,9 +37,7 @@ static void add(struct lives *lives, struct reference_sched one)
 {
 	lives->processes++;
 	lives->twice += one.pcount > 1;
-	lives->sum.ran_ns += one.ran_ns;
-	lives->sum.run_delay_ns += one.run_delay_ns;
-	lives->sum.pcount += one.pcount;
+	reference_add_sched(&lives->sum, one);
 }
 
 /* Returns the PID of a process that has lived; adds its account if that is `wanted`, or 0. */
@@ -55,7 +50,7 @@ static pid_t live(pid_t wanted, struct lives *lives)
 		ask_for(wanted);
 	pid = fork();
 	if (pid < 0)
-		reference_die(REFERENCE_FAILED, "cannot fork: %s", strerror(errno));
+		reference_die(REFERENCE_FAILED, "cannot fork: %m");
 	if (!pid) {
 		load__spin(WORK_NS);
 		load__sleep(SLEEP_NS);
@@ -77,11 +72,9 @@ static uint64_t use_one_pid(uint64_t count)
 
 	while (lives.processes < count && live(pid, &lives) == pid)
 		;
-	printf("reused=%d processes=%llu twice=%llu ", pid, (unsigned long long)lives.processes,
-	       (unsigned long long)lives.twice);
-	printf("ran_ns=%llu run_delay_life_ns=%llu pcount_life=%llu\n",
-	       (unsigned long long)lives.sum.ran_ns, (unsigned long long)lives.sum.run_delay_ns,
-	       (unsigned long long)lives.sum.pcount);
+	printf("reused=%d processes=%lu twice=%lu ", pid, lives.processes, lives.twice);
+	printf("ran_ns=%lu run_delay_life_ns=%lu pcount_life=%lu\n", lives.sum.ran_ns,
+	       lives.sum.run_delay_ns, lives.sum.pcount);
 	return lives.processes;
 }
 
@@ -95,7 +88,7 @@ int main(int argc, char **argv)
 	count = reference_number(argv[0], "COUNT", 1, 100000);
 	last_pid = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
 	if (last_pid < 0)
-		reference_die(REFERENCE_CANNOT, "cannot set ns_last_pid: %s", strerror(errno));
+		reference_die(REFERENCE_CANNOT, "cannot set ns_last_pid: %m");
 	load__pin(load__cpu_from_end(0));
 	prctl(PR_SET_TIMERSLACK, 1UL); /* else each sleeps for much longer */
 	reference_begin();

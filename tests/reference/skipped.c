@@ -10,8 +10,6 @@
  *
  * Reference: minflt_window, as for touch.
  */
-#include <sched.h>
-#include <stdatomic.h>
 
 #include <bpf/bpf.h>
 

@@ -22,10 +22,6 @@
  * The sum over the children is on the line total=1. This process's own waits are not told. The
  * lines started=PID, before ready=1, say beforehand which children there are.
  */
-#include <fcntl.h>
-#include <signal.h>
-#include <stdatomic.h>
-#include <sys/wait.h>
 
 #include "reference.h"
 
@@ -107,13 +103,6 @@ static void start_children(struct shared *shared)
 	}
 }
 
-static void add(struct reference_sched *sum, struct reference_sched one)
-{
-	sum->ran_ns += one.ran_ns;
-	sum->run_delay_ns += one.run_delay_ns;
-	sum->pcount += one.pcount;
-}
-
 /* The sum over the threads of a child, once all of them are parked. */
 static struct reference_sched child_sched(const struct shared *shared, const struct child *child,
 					  long where)
@@ -123,7 +112,7 @@ static struct reference_sched child_sched(const struct shared *shared, const str
 	for (unsigned int i = 0; i < shared->threads; i++) {
 		while (!atomic_load(&child->tids[i]))
 			load__sleep(NSEC_PER_MSEC);
-		add(&sum, reference_parked(child->pid, child->tids[i], where));
+		reference_add_sched(&sum, reference_parked(child->pid, child->tids[i], where));
 	}
 	return sum;
 }
@@ -142,12 +131,10 @@ static void wait_for_end(struct shared *shared)
 
 static void print_sched(struct reference_sched before, struct reference_sched after)
 {
-	printf("run_delay_ns=%llu pcount=%llu ",
-	       (unsigned long long)(after.run_delay_ns - before.run_delay_ns),
-	       (unsigned long long)(after.pcount - before.pcount));
-	printf("run_delay_life_ns=%llu pcount_life=%llu ran_ns=%llu\n",
-	       (unsigned long long)after.run_delay_ns, (unsigned long long)after.pcount,
-	       (unsigned long long)(after.ran_ns - before.ran_ns));
+	printf("run_delay_ns=%lu pcount=%lu ", after.run_delay_ns - before.run_delay_ns,
+	       after.pcount - before.pcount);
+	printf("run_delay_life_ns=%lu pcount_life=%lu ran_ns=%lu\n", after.run_delay_ns,
+	       after.pcount, after.ran_ns - before.ran_ns);
 }
 
 static void report(const struct shared *shared)
@@ -161,8 +148,8 @@ static void report(const struct shared *shared)
 
 		printf("child=%d ", child->pid);
 		print_sched(child->before, now);
-		add(&before, child->before);
-		add(&after, now);
+		reference_add_sched(&before, child->before);
+		reference_add_sched(&after, now);
 	}
 	printf("total=1 ");
 	print_sched(before, after);
@@ -178,11 +165,10 @@ static void end_children(const struct shared *shared)
 
 static struct shared *map_shared(void)
 {
-	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct shared *shared = reference_share(sizeof(*shared));
 
-	if (shared == MAP_FAILED || pipe2(shared->start, O_CLOEXEC))
-		reference_die(REFERENCE_FAILED, "cannot make a pipe: %s", strerror(errno));
+	if (pipe2(shared->start, O_CLOEXEC))
+		reference_die(REFERENCE_FAILED, "cannot make a pipe: %m");
 	shared->threads = 1;
 	return shared;
 }

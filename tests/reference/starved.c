@@ -11,11 +11,6 @@
  * main thread around the faults. A kernel that preempts the main thread on its way to sleep does
  * not count these waits. Few and short waits are between the faults.
  */
-#include <sched.h>
-
-#include <linux/userfaultfd.h>
-
-#include <selftest/reference/faults.h>
 
 #include "reference.h"
 
@@ -25,15 +20,12 @@ static int cpu;
 static void *fill_and_run(void *arg)
 {
 	struct sched_param priority = { .sched_priority = 1 };
-	struct uffd_msg message;
 
 	(void)arg;
 	if (load__pin(cpu) || sched_setscheduler(0, SCHED_FIFO, &priority))
-		reference_die(REFERENCE_CANNOT, "cannot be real-time: %s", strerror(errno));
+		reference_die(REFERENCE_CANNOT, "cannot be real-time: %m");
 	for (size_t i = 0; i < uffd.pages; i++) {
-		if (read(uffd.fd, &message, sizeof(message)) != sizeof(message))
-			reference_die(REFERENCE_FAILED, "userfaultfd reported no fault");
-		reference_check(reference_uffd__fill(&uffd, message.arg.pagefault.address),
+		reference_check(reference_uffd__fill(&uffd, reference_await_fault(&uffd)),
 				uffd.why);
 		load__spin(uffd.delay_ns);
 	}
@@ -60,9 +52,8 @@ int main(int argc, char **argv)
 	load__touch(uffd.map, uffd.pages, false);
 	reference_sched__read(getpid(), getpid(), &after);
 	pthread_join(thread, NULL);
-	printf("pages=%zu\nrun_ns=%llu\nrun_delay_ns=%llu\n", uffd.pages,
-	       (unsigned long long)(uffd.pages * uffd.delay_ns),
-	       (unsigned long long)reference_sched__since(before, after).run_delay_ns);
+	printf("pages=%zu\nrun_ns=%lu\nrun_delay_ns=%lu\n", uffd.pages, uffd.pages * uffd.delay_ns,
+	       reference_sched__since(before, after).run_delay_ns);
 	reference_close(&window);
 	return 0;
 }

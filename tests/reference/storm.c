@@ -3,8 +3,6 @@
  * storm FORKS PROGRAM [ARG...]: so many processes that end at once, one after the other, and then
  * becomes the program.
  */
-#include <stdlib.h>
-#include <sys/wait.h>
 
 #include "reference.h"
 

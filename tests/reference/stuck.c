@@ -10,10 +10,6 @@
  *   another  the same, but the thread goes on to a second such page, which is never filled in: at
  *            done=1 it waits in a fault that began after the go
  */
-#include <linux/userfaultfd.h>
-#include <sys/syscall.h>
-
-#include <selftest/reference/faults.h>
 
 #include "reference.h"
 
@@ -37,13 +33,10 @@ static void *write_pages(void *arg)
 /* Until the thread waits in a fault, whose address it returns. */
 static uint64_t await_fault(struct stuck *stuck)
 {
-	struct uffd_msg message;
+	uint64_t address = reference_await_fault(&stuck->uffd);
 
-	if (read(stuck->uffd.fd, &message, sizeof(message)) != sizeof(message) ||
-	    message.event != UFFD_EVENT_PAGEFAULT)
-		reference_die(REFERENCE_FAILED, "userfaultfd reported no fault");
 	load__sleep(20 * NSEC_PER_MSEC); /* it has been told before the thread sleeps */
-	return message.arg.pagefault.address;
+	return address;
 }
 
 static void answer(struct stuck *stuck, uint64_t address, pthread_t thread)

@@ -9,14 +9,7 @@
  *
  * Prints pid0= and so on, the IDs, if there are at most 16. Exit codes as in reference.h.
  */
-#include <fcntl.h>
 #include <linux/sched.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include "reference.h"
 
@@ -36,7 +29,7 @@ static atomic_uint
 static void must(bool done, const char *what)
 {
 	if (!done)
-		reference_die(REFERENCE_FAILED, "%s: %s", what, strerror(errno));
+		reference_die(REFERENCE_FAILED, "%s: %m", what);
 }
 
 static void wait_for(atomic_uint *word, unsigned int value)
@@ -103,7 +96,7 @@ static pid_t make_alike(unsigned long number)
 	if (!got)
 		take_part((void *)(uintptr_t)number);
 	if (got < 0)
-		reference_die(REFERENCE_CANNOT, "cannot choose a process ID: %s", strerror(errno));
+		reference_die(REFERENCE_CANNOT, "cannot choose a process ID: %m");
 	return got;
 }
 
@@ -151,15 +144,6 @@ static void make_all(void)
 	}
 }
 
-static void *share(size_t size)
-{
-	void *map = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-
-	must(map != MAP_FAILED, "no memory");
-	return map;
-}
-
 int main(int argc, char **argv)
 {
 	struct reference_window window = {};
@@ -171,8 +155,8 @@ int main(int argc, char **argv)
 	reference_begin();
 	device = open(arguments[0], O_RDWR | O_CLOEXEC | (rounds ? O_DIRECT : 0));
 	must(device >= 0, arguments[0]);
-	blocks = share(processes * BLOCK);
-	turns = share(processes * sizeof(*turns));
+	blocks = reference_share(processes * BLOCK);
+	turns = reference_share(processes * sizeof(*turns));
 	if (rounds)
 		make_all();
 	reference_open(&window);

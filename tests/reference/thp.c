@@ -7,7 +7,6 @@
  * created. So minflt_window = COUNT faults of this process in the window of -w, all of huge pages,
  * the first one perhaps retried for its anon_vma (see touch.c).
  */
-#include <fcntl.h>
 
 #include "reference.h"
 
@@ -34,8 +33,7 @@ static size_t huge_bytes(void)
 	const char *field;
 
 	if (length < 0)
-		reference_die(REFERENCE_CANNOT, "cannot read /proc/self/smaps_rollup: %s",
-			      strerror(errno));
+		reference_die(REFERENCE_CANNOT, "cannot read /proc/self/smaps_rollup: %m");
 	close(fd);
 	text[length] = '\0';
 	field = strstr(text, "AnonHugePages:");
@@ -49,11 +47,10 @@ static char *map_aligned(size_t count)
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (map == MAP_FAILED)
-		reference_die(REFERENCE_FAILED, "cannot map %zu bytes: %s", length,
-			      strerror(errno));
+		reference_die(REFERENCE_FAILED, "cannot map %zu bytes: %m", length);
 	map = (char *)(((uintptr_t)map + HUGE - 1) & ~(HUGE - 1));
 	if (madvise(map, count * HUGE, MADV_HUGEPAGE))
-		reference_die(REFERENCE_CANNOT, "cannot ask for huge pages: %s", strerror(errno));
+		reference_die(REFERENCE_CANNOT, "cannot ask for huge pages: %m");
 	return map;
 }
 
@@ -70,8 +67,7 @@ static void run(size_t count)
 	faults = reference__faults_since(RUSAGE_THREAD, before);
 	elapsed = clock__now_ns() - start;
 	bytes = huge_bytes() - bytes;
-	printf("pages=%zu\nhuge_bytes=%zu\nelapsed_ns=%llu\n", count, bytes,
-	       (unsigned long long)elapsed);
+	printf("pages=%zu\nhuge_bytes=%zu\nelapsed_ns=%lu\n", count, bytes, elapsed);
 	reference_print_faults("loop", faults);
 	if (bytes != count * HUGE)
 		reference_die(REFERENCE_FAILED, "only %zu of %zu pages are huge", bytes / HUGE,

@@ -4,8 +4,6 @@
  * every round, touches pages that it has not touched before, waits for a CPU with the others, and
  * writes a block to the file and waits until it is on the disk.
  */
-#include <fcntl.h>
-#include <sys/wait.h>
 
 #include "reference.h"
 

@@ -10,7 +10,6 @@
  * be retried (a mapping's first fault prepares its anon_vma, for which the lock of the mapping
  * alone may not do): still one fault, though two calls of handle_mm_fault().
  */
-#include <selftest/reference/faults.h>
 
 #include "reference.h"
 
@@ -44,7 +43,7 @@ int main(int argc, char **argv)
 	reference_check(reference_touch__prepare(&touch), touch.why);
 	reference_open(&window);
 	err = reference_touch__run(&touch);
-	printf("pages=%zu\nelapsed_ns=%llu\n", touch.pages, (unsigned long long)touch.elapsed_ns);
+	printf("pages=%zu\nelapsed_ns=%lu\n", touch.pages, touch.elapsed_ns);
 	reference_print_faults("loop", touch.faults);
 	reference_check(err, touch.why);
 	reference_close(&window);

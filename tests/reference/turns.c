@@ -11,9 +11,6 @@
  */
 #include <limits.h>
 #include <linux/futex.h>
-#include <signal.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include "reference.h"
 
@@ -99,9 +96,8 @@ static void report(pid_t pid, enum task first)
 
 	if (first == C)
 		other = account(pid, c);
-	printf("pid=%d ran_ns=%llu switches=%llu\n", pid,
-	       (unsigned long long)(sched.ran_ns + other.ran_ns),
-	       (unsigned long long)(sched.pcount + other.pcount));
+	printf("pid=%d ran_ns=%lu switches=%lu\n", pid, sched.ran_ns + other.ran_ns,
+	       sched.pcount + other.pcount);
 }
 
 int main(int argc, char **argv)
@@ -110,10 +106,7 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		reference_die(REFERENCE_USAGE, "usage: turns ROUNDS");
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		      0);
-	if (shared == MAP_FAILED)
-		reference_die(REFERENCE_FAILED, "cannot map memory: %s", strerror(errno));
+	shared = reference_share(sizeof(*shared));
 	shared->rounds = reference_number(argv[1], "ROUNDS", 1, 1000000);
 	for (enum task task = A; task < PROCESSES; task++)
 		pids[task] = start(task);
@@ -125,9 +118,7 @@ int main(int argc, char **argv)
 	load__sleep(shared->rounds * 400 * USEC);
 	for (enum task task = A; task < PROCESSES; task++)
 		report(pids[task], task);
-	for (enum task task = A; task < PROCESSES; task++) {
-		kill(pids[task], SIGKILL);
-		waitpid(pids[task], NULL, 0);
-	}
+	for (enum task task = A; task < PROCESSES; task++)
+		reference_end(pids[task]);
 	return 0;
 }

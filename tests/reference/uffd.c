@@ -14,7 +14,6 @@
  * lock that the first call held (whether the second one carries FAULT_FLAG_TRIED): only the sum is
  * a reference.
  */
-#include <selftest/reference/faults.h>
 
 #include "reference.h"
 
@@ -22,9 +21,8 @@ static void print_touches(const struct reference_span *touches)
 {
 	uint64_t mean = touches->count ? touches->sum_ns / touches->count : 0;
 
-	printf("touch_min_ns=%llu touch_mean_ns=%llu touch_max_ns=%llu touch_sum_ns=%llu\n",
-	       (unsigned long long)touches->min_ns, (unsigned long long)mean,
-	       (unsigned long long)touches->max_ns, (unsigned long long)touches->sum_ns);
+	printf("touch_min_ns=%lu touch_mean_ns=%lu touch_max_ns=%lu touch_sum_ns=%lu\n",
+	       touches->min_ns, mean, touches->max_ns, touches->sum_ns);
 }
 
 int main(int argc, char **argv)
@@ -51,8 +49,7 @@ int main(int argc, char **argv)
 	reference_open(&window);
 	err = reference_uffd__run(&uffd);
 	print_touches(&uffd.touches);
-	printf("tid=%d\npages=%zu\ndelay_ns=%llu\n", getpid(), uffd.pages,
-	       (unsigned long long)uffd.delay_ns);
+	printf("tid=%d\npages=%zu\ndelay_ns=%lu\n", getpid(), uffd.pages, uffd.delay_ns);
 	reference_print_faults("loop", uffd.faults);
 	reference_print_faults("handler", uffd.handler);
 	reference_check(err, uffd.why);

@@ -15,8 +15,6 @@
  * ready=1 to done=1 are in run_queue_... and wakeup_..., but for those of the first peer. The lines
  * worker=TID, before ready=1, say which threads there are.
  */
-#include <sched.h>
-#include <sys/prctl.h>
 
 #include "capture.h"
 #include "reference.h"
@@ -34,21 +32,17 @@ struct shape {
 static const struct shape *shape;
 static uint64_t rounds;
 static pthread_barrier_t barrier;
-static int cpus[2]; /* two that there are */
+static int cpus[2]; /* the same twice if there is one only */
 static int told[2];
 static pid_t tids[MOST_THREADS];
 static struct capture_samples seen_by_peer;
 
 static void work(uint64_t ns)
 {
-	struct timespec used;
-	uint64_t end;
+	uint64_t end = reference_clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-	end = used.tv_sec * NSEC_PER_SEC + used.tv_nsec + ns;
-	do {
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-	} while (used.tv_sec * NSEC_PER_SEC + used.tv_nsec < end);
+	while (reference_clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+		;
 }
 
 static void sleep_a_while(unsigned int worker, uint64_t *random, unsigned int round)
@@ -111,19 +105,6 @@ static const struct shape *find_shape(const char *name)
 	reference_die(REFERENCE_USAGE, "there is no shape '%s'", name);
 }
 
-static void find_cpus(void)
-{
-	cpu_set_t may;
-	int found = 0;
-
-	sched_getaffinity(0, sizeof(may), &may);
-	for (int cpu = 0; found < 2 && cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, &may))
-			cpus[found++] = cpu;
-	if (found == 1)
-		cpus[1] = cpus[0];
-}
-
 static void *worker(void *number)
 {
 	unsigned int self = (uintptr_t)number;
@@ -163,7 +144,8 @@ int main(int argc, char **argv)
 	if (nr > MOST_THREADS)
 		nr = MOST_THREADS;
 	seen_by_peer.ns = calloc(rounds, sizeof(uint64_t));
-	find_cpus();
+	cpus[0] = reference_cpu(0);
+	cpus[1] = reference_cpu(1);
 	reference_begin();
 	if (pipe(told) || !seen_by_peer.ns)
 		reference_die(REFERENCE_FAILED, "no pipe or no memory");

@@ -131,18 +131,16 @@ static bool went_wild(uint64_t address)
 	return seen.r8 && seen.signals == 1 && seen.signo == SIGSEGV && seen.address == address;
 }
 
-static const uint64_t wild[] = {
-	0,
-	0x10,
-	0x7fffffffffff,
-	0x800000000000,
-	0x7ffffffffffff,
-	0x100000000000000,
-	0x8000000000000000,
-	0xffff800000000000,
-	0xffffffff81000000,
-	UINT64_MAX,
-};
+static const uint64_t wild[] = { 0,
+				 0x10,
+				 0x7fffffffffff,
+				 0x800000000000,
+				 0x7ffffffffffff,
+				 0x100000000000000,
+				 0x8000000000000000,
+				 0xffff800000000000,
+				 0xffffffff81000000,
+				 UINT64_MAX };
 
 #define WILD (sizeof(wild) / sizeof(wild[0]))
 

@@ -30,24 +30,29 @@ static inline unsigned int bursts_record(struct run_data *delta, unsigned int in
 	return slow;
 }
 
-/* Writes the run, reads it again, and correlates. */
-static inline void bursts_correlate(struct run *run, recording_fill *fill, const void *arg)
+/* Writes the run and reads it again. */
+static inline void bursts_read(struct run *run, recording_fill *fill, const void *arg)
 {
 	static const struct timeline_rules rules = { .confidence = 0.95, .lines = REPORT_LINES };
 
 	recording_write(run, dir, "run", INTERVALS, fill, arg);
 	assert_int_equal(rundb__open(&db, unit_path(dir, "run"), &read_run), 0);
 	assert_int_equal(timeline__read(&timeline, db, &read_run, &rules), 0);
+}
+
+static inline void bursts_correlate(struct run *run, recording_fill *fill, const void *arg)
+{
+	bursts_read(run, fill, arg);
 	assert_int_equal(correlation__read(&correlation, &timeline, db), 0);
 }
 
-static inline int bursts_end(void **state)
+static inline void bursts_end(void)
 {
 	correlation__clear(&correlation);
 	timeline__clear(&timeline);
 	rundb__close(db);
 	run__clear(&read_run);
-	return unit_remove_dir(state);
+	unit_leave_dir();
 }
 
 #endif

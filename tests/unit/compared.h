@@ -10,25 +10,35 @@
 
 static struct comparison comparison;
 
-static inline int begin(void **state)
+static inline void begin(void)
 {
 	memset(&comparison, 0, sizeof(comparison));
-	return unit_make_dir(state);
+	unit_enter_dir();
 }
 
-static inline int end(void **state)
+static inline void end(void)
 {
 	comparison__clear(&comparison);
-	return unit_remove_dir(state);
+	unit_leave_dir();
+}
+
+static inline struct run *begin_memlat(void)
+{
+	return recording_begin("memlat", "kprobe", "handle_mm_fault");
+}
+
+static inline void write_run(struct run *run, const char *name, uint64_t events, uint64_t tail,
+			     unsigned int intervals)
+{
+	struct recording_mix mix = { events, tail, intervals, 0 };
+
+	recording_write(run, dir, name, intervals, recording_mix, &mix);
 }
 
 static inline void write_mix(const char *name, uint64_t events, uint64_t tail,
 			     unsigned int intervals)
 {
-	struct recording_mix mix = { events, tail, intervals, 0 };
-
-	recording_write(recording_begin("memlat", "kprobe", "handle_mm_fault"), dir, name,
-			intervals, recording_mix, &mix);
+	write_run(begin_memlat(), name, events, tail, intervals);
 }
 
 __attribute__((unused)) static const struct comparison_rules defaults = {
@@ -40,12 +50,8 @@ __attribute__((unused)) static const struct comparison_rules defaults = {
 
 static inline int compare_with(const struct comparison_rules *rules)
 {
-	char off[64], on[64];
-
-	snprintf(off, sizeof(off), "%s/off", dir);
-	snprintf(on, sizeof(on), "%s/on", dir);
 	comparison__clear(&comparison);
-	return comparison__run(&comparison, rules, off, on);
+	return comparison__run(&comparison, rules, unit_path(dir, "off"), unit_path(dir, "on"));
 }
 
 static inline int compare(void)
@@ -59,21 +65,24 @@ static inline const struct judged *statistic(unsigned int which)
 	return &comparison.rows[0].statistics[which];
 }
 
+static inline bool warned(const char *part)
+{
+	for (size_t i = 0; i < comparison.warnings.nr; i++)
+		if (strstr(comparison.warnings.lines[i], part))
+			return true;
+	return false;
+}
+
 static inline void assert_warned(const char *part)
 {
-	for (size_t i = 0; i < comparison.warnings.nr; i++) {
-		if (strstr(comparison.warnings.lines[i], part))
-			return;
-	}
-	fail_msg("no warning has '%s'", part);
+	if (!warned(part))
+		fail_msg("no warning has '%s'", part);
 }
 
 static inline char *text(void)
 {
-	struct sheet *sheet = sheet_begin();
-
-	compare__print_text(sheet->out, &comparison, false);
-	return sheet_end(sheet);
+	compare__print_text(unit_print(), &comparison, false);
+	return sheet();
 }
 
 static inline void assert_order(const char *printed, const char *first, const char *then)
@@ -83,7 +92,5 @@ static inline void assert_order(const char *printed, const char *first, const ch
 	if (!at || !strstr(at, then))
 		fail_msg("not '%s' before '%s' in:\n%s", first, then, printed);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 #endif

@@ -7,28 +7,14 @@
 
 #include "core/sanitize.h"
 
-struct sheet {
-	char *text;
-	size_t size;
-	FILE *out;
-};
-
-static inline struct sheet *sheet_begin(void)
+/*
+ * What was printed to unit_print(). No line is wider than a terminal or ends in a space.
+ * Colours are no columns.
+ */
+static inline char *sheet(void)
 {
-	static struct sheet sheet;
+	char *text = unit_printed(), *copy = strdup(text);
 
-	sheet.out = open_memstream(&sheet.text, &sheet.size);
-	assert_non_null(sheet.out);
-	return &sheet;
-}
-
-/* No line is wider than a terminal or ends in a space. Colours are no columns. To be freed. */
-static inline char *sheet_end(struct sheet *sheet)
-{
-	char *copy;
-
-	fclose(sheet->out);
-	copy = strdup(sheet->text);
 	for (char *line = strtok(copy, "\n"); line; line = strtok(NULL, "\n")) {
 		if (sanitize__columns(line, strlen(line)) > 80 && !strchr(line, '\033'))
 			fail_msg("too wide: %s", line);
@@ -36,7 +22,21 @@ static inline char *sheet_end(struct sheet *sheet)
 			fail_msg("space at the end: '%s'", line);
 	}
 	free(copy);
-	return sheet->text;
+	return text;
+}
+
+/* Line breaks as single spaces, to look for what may have been wrapped. */
+static inline char *flat(char *text)
+{
+	char *to = text;
+
+	for (char *at = text; *at; at++) {
+		*to = *at == '\n' ? ' ' : *at;
+		if (*to != ' ' || to == text || to[-1] != ' ')
+			to++;
+	}
+	*to = '\0';
+	return text;
 }
 
 #endif

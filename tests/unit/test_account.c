@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include <errno.h>
-
 #include "core/account.h"
 
 static struct account account;
@@ -13,46 +11,27 @@ static int read_kind(enum account_kind kind)
 	return account__read(&account, kind, dir, why);
 }
 
-static void test_faults_are_pgfault_not_pgmajfault(void **state)
+/* Reads it again, and returns whether it is of other parts than before. */
+static bool has_other_parts(enum account_kind kind)
 {
-	(void)state;
-	unit_write(dir, "proc/vmstat", "pgmajfault 7\npgfault 12345\nthp_fault_alloc 1\n");
-	assert_int_equal(read_kind(ACCOUNT_FAULTS), 0);
-	assert_int_equal(account.events, 12345);
-	assert_string_equal(account__source(ACCOUNT_FAULTS), "/proc/vmstat");
-}
+	struct account before = account;
 
-static void test_vmstat_without_pgfault_says_so(void **state)
-{
-	(void)state;
-	unit_write(dir, "proc/vmstat", "nr_free_pages 7\n");
-	assert_int_equal(read_kind(ACCOUNT_FAULTS), -ENODATA);
-	assert_string_equal(why, "it has no pgfault");
-}
-
-static void test_switches_are_ctxt(void **state)
-{
-	(void)state;
-	unit_write(dir, "proc/stat", "cpu  1 2 3\nintr 77 0 0\nctxt 54321\nbtime 9\n");
-	assert_int_equal(read_kind(ACCOUNT_SWITCHES), 0);
-	assert_int_equal(account.events, 54321);
+	assert_int_equal(read_kind(kind), 0);
+	return account.parts != before.parts;
 }
 
 #define DOMAIN "domain0 3 0 0 0 0 0 0 0 0 0 0\n"
 
-static void test_waits_are_summed_over_cpus(void **state)
+TEST(test_waits_are_summed_over_cpus)
 {
 	static const char *const versions[] = { "15", "16", "17" };
-	char text[512];
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
-		snprintf(text, sizeof(text),
-			 "version %s\ntimestamp 4294893713\n"
-			 "cpu0 1 2 3 4 5 6 7 1000000000000 20\n" DOMAIN
-			 "cpu1 0 0 0 0 0 0 9 5 3\n" DOMAIN,
-			 versions[i]);
-		unit_write(dir, "proc/schedstat", text);
+		unit_write(dir, "proc/schedstat",
+			   unit_text("version %s\ntimestamp 4294893713\n"
+				     "cpu0 1 2 3 4 5 6 7 1000000000000 20\n" DOMAIN
+				     "cpu1 0 0 0 0 0 0 9 5 3\n" DOMAIN,
+				     versions[i]));
 		assert_int_equal(read_kind(ACCOUNT_WAITS), 0);
 		assert_int_equal(account.events, 23);
 		assert_int_equal(account.ns, 1000000000005);
@@ -60,35 +39,51 @@ static void test_waits_are_summed_over_cpus(void **state)
 	}
 }
 
-static void test_a_cpu_that_goes_is_noticed(void **state)
+/* A file of the kernel, and what is read from it. */
+TEST(test_files_of_the_kernel)
 {
-	struct account before;
+	static const struct {
+		const char *file, *text;
+		enum account_kind kind;
+		int err;
+		uint64_t events;
+		const char *why;
+	} cases[] = {
+		{ "proc/vmstat", "pgmajfault 7\npgfault 12345\nthp_fault_alloc 1\n", ACCOUNT_FAULTS,
+		  0, 12345, NULL },
+		{ "proc/vmstat", "nr_free_pages 7\n", ACCOUNT_FAULTS, -ENODATA, 0,
+		  "it has no pgfault" },
+		{ "proc/stat", "cpu  1 2 3\nintr 77 0 0\nctxt 54321\nbtime 9\n", ACCOUNT_SWITCHES,
+		  0, 54321, NULL },
+		{ "proc/schedstat", "version 18\ncpu0 0 0 0 0 0 0 0 1 1\n", ACCOUNT_WAITS,
+		  -EPROTONOSUPPORT, 0, "version 18 of its format is unknown" },
+		{ "proc/schedstat", "version 15\n", ACCOUNT_WAITS, -ENODATA, 0, NULL },
+	};
 
-	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		unit_write(dir, cases[i].file, cases[i].text);
+		if (read_kind(cases[i].kind) != cases[i].err)
+			fail_msg("%s: %s", cases[i].file, cases[i].text);
+		if (!cases[i].err)
+			assert_int_equal(account.events, cases[i].events);
+		if (cases[i].why)
+			assert_string_equal(why, cases[i].why);
+	}
+	assert_string_equal(account__source(ACCOUNT_FAULTS), "/proc/vmstat");
+}
+
+TEST(test_a_cpu_that_goes_is_noticed)
+{
 	unit_write(dir, "proc/schedstat",
 		   "version 15\ncpu0 0 0 0 0 0 0 0 1 1\ncpu1 0 0 0 0 0 0 0 1 1\n");
 	assert_int_equal(read_kind(ACCOUNT_WAITS), 0);
-	before = account;
-	assert_int_equal(read_kind(ACCOUNT_WAITS), 0);
-	assert_true(account.parts == before.parts);
+	assert_false(has_other_parts(ACCOUNT_WAITS));
 	unit_write(dir, "proc/schedstat", "version 15\ncpu1 0 0 0 0 0 0 0 2 2\n");
-	assert_int_equal(read_kind(ACCOUNT_WAITS), 0);
-	assert_true(account.parts != before.parts);
+	assert_true(has_other_parts(ACCOUNT_WAITS));
 }
 
-static void test_schedstat_of_an_unknown_version_is_refused(void **state)
+TEST(test_no_schedstat_says_what_the_kernel_lacks)
 {
-	(void)state;
-	unit_write(dir, "proc/schedstat", "version 18\ncpu0 0 0 0 0 0 0 0 1 1\n");
-	assert_int_equal(read_kind(ACCOUNT_WAITS), -EPROTONOSUPPORT);
-	assert_string_equal(why, "version 18 of its format is unknown");
-	unit_write(dir, "proc/schedstat", "version 15\n");
-	assert_int_equal(read_kind(ACCOUNT_WAITS), -ENODATA);
-}
-
-static void test_no_schedstat_says_what_the_kernel_lacks(void **state)
-{
-	(void)state;
 	assert_int_equal(read_kind(ACCOUNT_WAITS), -ENOENT);
 	assert_string_equal(why, "this kernel has none (CONFIG_SCHEDSTATS)");
 }
@@ -97,19 +92,13 @@ static void test_no_schedstat_says_what_the_kernel_lacks(void **state)
 
 static void add_disk(const char *name, const char *iostats, const char *stat)
 {
-	char path[128];
-
-	snprintf(path, sizeof(path), "sys/block/%s/mq/0/cpu_list", name);
-	unit_write(dir, path, "0\n");
-	snprintf(path, sizeof(path), "sys/block/%s/queue/iostats", name);
-	unit_write(dir, path, iostats);
-	snprintf(path, sizeof(path), "sys/block/%s/stat", name);
-	unit_write(dir, path, stat);
+	unit_write(dir, unit_text("sys/block/%s/mq/0/cpu_list", name), "0\n");
+	unit_write(dir, unit_text("sys/block/%s/queue/iostats", name), iostats);
+	unit_write(dir, unit_text("sys/block/%s/stat", name), stat);
 }
 
-static void test_requests_of_all_kinds_and_disks_are_summed(void **state)
+TEST(test_requests_of_all_kinds_and_disks_are_summed)
 {
-	(void)state;
 	add_disk("sda", "1\n", STAT);
 	add_disk("sdb", "1\n", "1 0 0 2 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
 	unit_write(dir, "sys/block/zram0/stat", STAT);
@@ -120,38 +109,30 @@ static void test_requests_of_all_kinds_and_disks_are_summed(void **state)
 	assert_int_equal(account.step_ns, 8 * 1000000);
 }
 
-static void test_a_disk_without_account_spoils_the_sum(void **state)
+TEST(test_a_disk_without_account_spoils_the_sum)
 {
-	(void)state;
 	add_disk("sda", "1\n", STAT);
 	add_disk("sdb", "0\n", STAT);
 	assert_int_equal(read_kind(ACCOUNT_REQUESTS), -ENODATA);
 	assert_string_equal(why, "sdb keeps no account (queue/iostats)");
 }
 
-static void test_a_disk_that_was_replaced_is_noticed(void **state)
+TEST(test_a_disk_that_was_replaced_is_noticed)
 {
-	struct account before;
-
-	(void)state;
 	add_disk("sda", "1\n", STAT);
 	assert_int_equal(read_kind(ACCOUNT_REQUESTS), 0);
-	before = account;
-	assert_int_equal(read_kind(ACCOUNT_REQUESTS), 0);
-	assert_true(account.parts == before.parts);
+	assert_false(has_other_parts(ACCOUNT_REQUESTS));
 	assert_int_equal(
 		rename(unit_path(dir, "sys/block/sda"), strdupa(unit_path(dir, "sys/gone"))), 0);
 	add_disk("sda", "1\n", STAT);
-	assert_int_equal(read_kind(ACCOUNT_REQUESTS), 0);
-	assert_true(account.parts != before.parts);
+	assert_true(has_other_parts(ACCOUNT_REQUESTS));
 }
 
 /* It goes between the reading of the directory, and of its files. */
-static void test_a_disk_that_goes_meanwhile_is_left_out(void **state)
+TEST(test_a_disk_that_goes_meanwhile_is_left_out)
 {
 	struct account before;
 
-	(void)state;
 	add_disk("sda", "1\n", STAT);
 	assert_int_equal(read_kind(ACCOUNT_REQUESTS), 0);
 	before = account;
@@ -163,9 +144,8 @@ static void test_a_disk_that_goes_meanwhile_is_left_out(void **state)
 	assert_int_equal(account.events, before.events);
 }
 
-static void test_disks_without_requests_are_no_account(void **state)
+TEST(test_disks_without_requests_are_no_account)
 {
-	(void)state;
 	unit_write(dir, "sys/block/zram0/stat", STAT);
 	assert_int_equal(read_kind(ACCOUNT_REQUESTS), -ENODEV);
 	assert_string_equal(why, "no disk has requests of its own");
@@ -180,22 +160,20 @@ static struct run_checked sums(uint64_t ours_low, uint64_t ours_high, uint64_t k
 	};
 }
 
-static void test_ranges_that_touch_agree(void **state)
+TEST(test_ranges_that_touch_agree)
 {
 	struct run_checked same = sums(100, 110, 110, 120, 0), all = sums(0, UINT64_MAX, 5, 5, 0);
 
-	(void)state;
 	assert_int_equal(account__off(&same), 0);
 	assert_false(account__disagrees(&same));
 	assert_int_equal(account__off(&all), 0);
 }
 
-static void test_too_few_and_too_many_both_disagree(void **state)
+TEST(test_too_few_and_too_many_both_disagree)
 {
 	struct run_checked few = sums(900, 980, 1000, 1000, 19),
 			   many = sums(1020, 1100, 999, 1000, 19);
 
-	(void)state;
 	assert_int_equal(account__off(&few), -20);
 	assert_true(account__disagrees(&few));
 	assert_int_equal(account__off(&many), 20);
@@ -206,26 +184,4 @@ static void test_too_few_and_too_many_both_disagree(void **state)
 	assert_false(account__disagrees(&many));
 }
 
-#define IN_DIR(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, unit_remove_dir)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_DIR(test_faults_are_pgfault_not_pgmajfault),
-		IN_DIR(test_vmstat_without_pgfault_says_so),
-		IN_DIR(test_switches_are_ctxt),
-		IN_DIR(test_waits_are_summed_over_cpus),
-		IN_DIR(test_a_cpu_that_goes_is_noticed),
-		IN_DIR(test_schedstat_of_an_unknown_version_is_refused),
-		IN_DIR(test_no_schedstat_says_what_the_kernel_lacks),
-		IN_DIR(test_requests_of_all_kinds_and_disks_are_summed),
-		IN_DIR(test_a_disk_without_account_spoils_the_sum),
-		IN_DIR(test_a_disk_that_was_replaced_is_noticed),
-		IN_DIR(test_a_disk_that_goes_meanwhile_is_left_out),
-		IN_DIR(test_disks_without_requests_are_no_account),
-		cmocka_unit_test(test_ranges_that_touch_agree),
-		cmocka_unit_test(test_too_few_and_too_many_both_disagree),
-	};
-
-	return cmocka_run_group_tests_name("account", tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { unit_enter_dir, unit_leave_dir })

@@ -3,218 +3,135 @@
  * What stops --act from moving pages, with a machine made up below a temporary root: no page is
  * really moved here. tests/emu/test_act.c moves some.
  */
-#include "unit.h"
+#include "acting.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <math.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <sys/syscall.h>
 
 #include "core/process_stat.h"
-#include "probes/tierlat/act.h"
 #include "probes/tierlat/act_internal.h"
 
-#define NODES "sys/devices/system/node/"
-#define STAT " 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 "
+static const struct act_config process = { .method = "move_pages",
+					   .target = { .pid = 7 },
+					   .keep = true };
+static struct act_done done;
 
-/* Two nodes, and 100 pages of process 7 on the second one. */
-static void make_machine(void)
+/* Two nodes, and 100 pages of process 7, most on the second one. */
+static void set_up(void)
 {
-	unit_write(dir, NODES "online", "0-1\n");
-	unit_write(dir, NODES "has_memory", "0-1\n");
-	unit_write(dir, NODES "has_cpu", "0\n");
-	unit_write(dir, NODES "node0/meminfo",
-		   "Node 0 MemTotal:  320000 kB\nNode 0 MemFree:  10300 kB\n");
-	unit_write(dir, NODES "node1/meminfo",
-		   "Node 1 MemTotal:  320000 kB\nNode 1 MemFree: 100000 kB\n");
-	unit_write(dir, "proc/7/stat", "7 (a b) c) S" STAT "5000 1\n");
+	unit_enter_dir();
+	make_nodes("0-1\n");
 	unit_write(dir, "proc/7/numa_maps", "1000 default N0=25 N1=75 kernelpagesize_kB=4\n");
-	unit_write(dir, "run/.empty", "");
 }
 
-static const struct act_nodes nodes = { .near = 1, .far = 2 };
-
-static int open_act(struct act **act, const struct act_target *target, char why[TIER_TEXT])
+TEST(test_placement_is_read_by_node, set_up, unit_leave_dir)
 {
-	const struct act_config config = {
-		.method = "move_pages", .target = *target, .keep = true, .socket = -1, .root = dir
-	};
-
-	return act__open(act, &config, &nodes, why);
-}
-
-static const struct act_target process = { .pid = 7 };
-
-static struct act *begin(const struct act_target *target)
-{
-	char why[TIER_TEXT];
-	struct act *act;
-
-	if (!open_act(&act, target, why))
-		return act;
-	print_message("%s\n", why);
-	fail();
-	return NULL;
-}
-
-static void end(struct act *act)
-{
-	char why[TIER_TEXT];
-
-	assert_int_equal(act__close(act, why), 0);
-}
-
-static void test_placement_is_read_by_node(void **state)
-{
-	struct act_place place;
-	char why[TIER_TEXT];
-	struct act *act;
-
-	(void)state;
-	make_machine();
-	act = begin(&process);
-	assert_int_equal(act__place(act, &place, why), 0);
+	begin(process);
+	read_place();
 	assert_int_equal(place.near_bytes, 25 * 4096);
 	assert_int_equal(place.far_bytes, 75 * 4096);
 	assert_int_equal(place.processes, 1);
 	assert_true(fabs(act_place__share(&place) - 0.25) < 1e-12);
-	end(act);
+	end();
 	assert_true(isnan(act_place__share(&(struct act_place){ 0 })));
 }
 
 /* 1/32 of a node, 10000 kB, stays free: node 0 has room for 300 kB. */
-static void test_a_full_node_takes_nothing(void **state)
+TEST(test_a_full_node_takes_nothing, set_up, unit_leave_dir)
 {
-	struct act_done done;
-	char why[TIER_TEXT];
-	struct act *act;
-
-	(void)state;
-	make_machine();
-	act = begin(&process);
+	begin(process);
 	assert_int_equal(act__move(act, 301 << 10, 1000000, &done, why), 0);
 	assert_true(done.full);
 	assert_int_equal(done.moved, 0);
-	end(act);
+	end();
 }
 
-static void test_a_node_that_lost_its_memory_takes_nothing(void **state)
+TEST(test_a_node_that_lost_its_memory_takes_nothing, set_up, unit_leave_dir)
 {
-	struct act_done done;
-	char why[TIER_TEXT];
-	struct act *act;
-
-	(void)state;
-	make_machine();
-	act = begin(&process);
+	begin(process);
 	unit_write(dir, NODES "has_memory", "1\n");
 	unit_write(dir, NODES "online", "1\n");
 	assert_int_equal(act__move(act, 4096, 1000000, &done, why), 0);
 	assert_true(done.full);
-	end(act);
+	end();
 }
 
-static void test_one_node_is_refused(void **state)
+TEST(test_one_node_is_refused, set_up, unit_leave_dir)
 {
-	char why[TIER_TEXT];
-	struct act *act;
-
-	(void)state;
-	make_machine();
 	unit_write(dir, NODES "has_memory", "0\n");
-	assert_int_equal(open_act(&act, &process, why), -EOPNOTSUPP);
+	assert_int_equal(open_act(process), -EOPNOTSUPP);
 	assert_string_equal(why, "there is one NUMA node; --act needs two with memory");
 }
 
-static void test_two_actors_are_refused(void **state)
+TEST(test_two_actors_are_refused, set_up, unit_leave_dir)
 {
-	char why[TIER_TEXT];
-	struct act *act, *second;
+	struct act *first;
 
-	(void)state;
-	make_machine();
-	act = begin(&process);
-	assert_int_equal(open_act(&second, &process, why), -EBUSY);
-	assert_non_null(strstr(why, "another latscope moves pages"));
-	end(act);
-	end(begin(&process));
+	begin(process);
+	first = act;
+	assert_refused(process, -EBUSY, "another latscope moves pages");
+	act = first;
+	end();
+	begin(process);
+	end();
 }
 
-static void test_no_permission_is_said(void **state)
+TEST(test_no_permission_is_said, set_up, unit_leave_dir)
 {
-	bool root = !geteuid();
-	char why[TIER_TEXT];
-	struct act *act;
 	int err;
 
-	(void)state;
-	make_machine();
-	assert_int_equal(chmod(dir, 0755), 0);
 	assert_int_equal(chmod(unit_path(dir, "run"), 0555), 0);
-	if (root)
-		assert_int_equal(seteuid(65534), 0);
-	err = open_act(&act, &process, why);
-	if (root)
-		assert_int_equal(seteuid(0), 0);
+	drop_root();
+	err = open_act(process);
+	regain_root();
 	assert_int_equal(err, -EACCES);
 	assert_string_equal(
 		why, "cannot open /run/latscope-act.lock: Permission denied; run it as root");
 }
 
 /* The number of a process that ended may be another one's by now. */
-static void test_another_process_of_the_same_number_is_left_alone(void **state)
+TEST(test_another_process_of_the_same_number_is_left_alone, set_up, unit_leave_dir)
 {
-	struct act_place place;
-	char why[TIER_TEXT];
-	struct act *act;
-
-	(void)state;
-	make_machine();
-	act = begin(&process);
+	begin(process);
 	unit_write(dir, "proc/7/stat", "7 (other) S" STAT "5001 1\n");
 	assert_int_equal(act__place(act, &place, why), -ESRCH);
-	assert_non_null(strstr(why, "gone"));
-	end(act);
+	assert_has(why, "gone");
+	end();
 	unit_write(dir, "proc/7/stat", "");
-	assert_int_equal(open_act(&act, &process, why), -ESRCH);
+	assert_int_equal(open_act(process), -ESRCH);
 }
 
-static void test_a_cgroup_is_read_with_those_below_it(void **state)
+TEST(test_a_cgroup_is_read_with_those_below_it, set_up, unit_leave_dir)
 {
-	const struct act_target target = { .cgroup = "a" };
-	struct act_place place;
-	char why[TIER_TEXT];
-	struct act *act;
+	const struct act_config target = { .method = "move_pages",
+					   .target = { .cgroup = "a" },
+					   .keep = true };
 
-	(void)state;
-	make_machine();
-	assert_int_equal(open_act(&act, &target, why), -ENOENT);
+	assert_int_equal(open_act(target), -ENOENT);
 	unit_write(dir, "sys/fs/cgroup/a/cgroup.procs", "7\n99\n");
 	unit_write(dir, "sys/fs/cgroup/a/b/cgroup.procs", "8\n");
 	unit_write(dir, "proc/8/numa_maps", "1000 default N0=75 kernelpagesize_kB=4\n");
-	act = begin(&target);
-	assert_int_equal(act__place(act, &place, why), 0);
+	begin(target);
+	read_place();
 	assert_int_equal(place.near_bytes, 100 * 4096);
 	assert_int_equal(place.processes, 2);
 	assert_int_equal(place.unread, 1);
 	/* Others may come. */
 	unit_write(dir, "sys/fs/cgroup/a/cgroup.procs", "");
 	unit_write(dir, "sys/fs/cgroup/a/b/cgroup.procs", "");
-	assert_int_equal(act__place(act, &place, why), 0);
+	read_place();
 	assert_true(isnan(act_place__share(&place)));
 	unlink(unit_path(dir, "sys/fs/cgroup/a/cgroup.procs"));
 	assert_int_equal(act__place(act, &place, why), -ESRCH);
-	end(act);
+	end();
 }
 
-static void test_the_first_node_of_a_page_is_kept(void **state)
+TEST(test_the_first_node_of_a_page_is_kept)
 {
 	struct act_memory *memory = act_memory__new(100);
 	unsigned int kept = 0;
 
-	(void)state;
 	assert_non_null(memory);
 	assert_int_equal(act_memory__keep(memory, 0x5000, 7, 1, 1), 0);
 	assert_int_equal(act_memory__keep(memory, 0x5000, 7, 1, 0), 0);
@@ -242,14 +159,13 @@ static void need_move_pages(void)
 }
 
 /* The page of an earlier process of this number was on node 63, which does not exist here. */
-static void test_pages_go_back_in_their_own_process(void **state)
+TEST(test_pages_go_back_in_their_own_process)
 {
 	static char pages[2][4096] __attribute__((aligned(4096)));
 	uint32_t started = (uint32_t)act_targets__started("", getpid());
 	struct act_memory *memory = act_memory__new(100);
 	uint64_t left;
 
-	(void)state;
 	need_move_pages();
 	assert_non_null(memory);
 	memset(pages, 1, sizeof(pages));
@@ -346,39 +262,33 @@ static void wait_for_victim(void)
 }
 
 /* Moves pages of it from node 0 to node 0. */
-static int move_victim(struct act_done *done)
+static int move_victim(void)
 {
 	struct act_mover mover = { .nodes = nodes, .seed = 1 };
 
-	*done = (struct act_done){ 0 };
-	return act_pages__move(&mover, victim.pid, 1, 0, 1 << 20, 1 << 20, UINT64_MAX, done);
+	done = (struct act_done){ 0 };
+	return act_pages__move(&mover, victim.pid, 1, 0, 1 << 20, 1 << 20, UINT64_MAX, &done);
 }
 
 /* It has ended, and its parent does not know yet. */
-static void test_a_process_that_ends_meanwhile_stops_nothing(void **state)
+TEST(test_a_process_that_ends_meanwhile_stops_nothing)
 {
-	struct act_done done;
-
-	(void)state;
 	need_move_pages();
 	for (int survives = 0; survives < 3; survives++) {
 		begin_victim(survives, wait_for_ever);
-		assert_int_equal(move_victim(&done), -ESRCH);
+		assert_int_equal(move_victim(), -ESRCH);
 		assert_true(victim.met);
 		assert_int_equal(done.moved, 0);
 		wait_for_victim();
 	}
 }
 
-static void test_a_node_that_becomes_full_stops_nothing(void **state)
+TEST(test_a_node_that_becomes_full_stops_nothing)
 {
-	struct act_done done;
-
-	(void)state;
 	need_move_pages();
 	begin_victim(-1, wait_for_ever);
 	victim.full = true;
-	assert_int_equal(move_victim(&done), 0);
+	assert_int_equal(move_victim(), 0);
 	assert_true(done.full);
 	end_victim();
 	wait_for_victim();
@@ -401,9 +311,8 @@ static uint64_t left_of_victim(void)
 	return left;
 }
 
-static void test_pages_of_a_process_that_has_ended_are_gone(void **state)
+TEST(test_pages_of_a_process_that_has_ended_are_gone)
 {
-	(void)state;
 	need_move_pages();
 	for (int survives = 0; survives < 3; survives++) {
 		begin_victim(survives, wait_for_ever);
@@ -421,9 +330,8 @@ static bool has_state(pid_t pid, char wanted)
 	return !process_stat__read("", pid, &stat) && stat.state == wanted;
 }
 
-static void test_pages_of_threads_that_go_on_are_not_gone(void **state)
+TEST(test_pages_of_threads_that_go_on_are_not_gone)
 {
-	(void)state;
 	need_move_pages();
 	begin_victim(-1, leave_a_thread);
 	while (!has_state(victim.pid, 'Z'))
@@ -433,26 +341,4 @@ static void test_pages_of_threads_that_go_on_are_not_gone(void **state)
 	wait_for_victim();
 }
 
-#define IN_DIR(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, unit_remove_dir)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_DIR(test_placement_is_read_by_node),
-		IN_DIR(test_a_full_node_takes_nothing),
-		IN_DIR(test_a_node_that_lost_its_memory_takes_nothing),
-		IN_DIR(test_one_node_is_refused),
-		IN_DIR(test_two_actors_are_refused),
-		IN_DIR(test_no_permission_is_said),
-		IN_DIR(test_another_process_of_the_same_number_is_left_alone),
-		IN_DIR(test_a_cgroup_is_read_with_those_below_it),
-		cmocka_unit_test(test_the_first_node_of_a_page_is_kept),
-		cmocka_unit_test(test_pages_go_back_in_their_own_process),
-		cmocka_unit_test(test_a_process_that_ends_meanwhile_stops_nothing),
-		cmocka_unit_test(test_a_node_that_becomes_full_stops_nothing),
-		cmocka_unit_test(test_pages_of_a_process_that_has_ended_are_gone),
-		cmocka_unit_test(test_pages_of_threads_that_go_on_are_not_gone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

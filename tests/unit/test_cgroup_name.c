@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Paths of cgroups as the runtimes make them, with both drivers. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <core/cgroup_name.h>
 
@@ -88,12 +84,11 @@ static const struct {
 	{ "/machine-\\x2.scope", "machine-\\x2.scope", "\\x2", "nspawn", "" },
 };
 
-static void test_paths_of_the_runtimes(void **state)
+TEST(test_paths_of_the_runtimes)
 {
 	struct cgroup_name name;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(table); i++) {
 		cgroup_name__parse(&name, table[i].path);
 		if (strcmp(name.unit, table[i].unit) ||
 		    strcmp(name.container, table[i].container) ||
@@ -103,12 +98,11 @@ static void test_paths_of_the_runtimes(void **state)
 	}
 }
 
-static void test_long_names_are_cut(void **state)
+TEST(test_long_names_are_cut)
 {
 	char path[4096];
 	struct cgroup_name name;
 
-	(void)state;
 	memset(path, 'a', sizeof(path));
 	memcpy(path, "/lxc/", 5);
 	strcpy(path + sizeof(path) - 9, ".service");
@@ -119,12 +113,4 @@ static void test_long_names_are_cut(void **state)
 	assert_int_equal(strlen(name.unit), CGROUP_NAME - 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_paths_of_the_runtimes),
-		cmocka_unit_test(test_long_names_are_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

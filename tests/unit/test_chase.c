@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include <errno.h>
-
 #include "loadgen/pointer_chase.h"
 
 #define LINES 10007
@@ -10,9 +8,8 @@
 static atomic_bool stop;
 
 /* A shorter cycle would stay within a cache. */
-static void every_line_is_on_the_one_cycle(void **state)
+TEST(every_line_is_on_the_one_cycle)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct pointer_chase chase = { .bytes = LINES * CHASE_LINE,
 					       .cpu = -1,
@@ -37,12 +34,11 @@ static void every_line_is_on_the_one_cycle(void **state)
 /*
  * The order is random: a prefetcher would have the neighbour, so hardly any line is followed by it.
  */
-static void hardly_a_step_is_to_a_neighbour(void **state)
+TEST(hardly_a_step_is_to_a_neighbour)
 {
 	struct pointer_chase chase = { .bytes = LINES * CHASE_LINE, .cpu = -1 };
 	unsigned int near = 0;
 
-	(void)state;
 	assert_int_equal(pointer_chase__prepare(&chase), 0);
 	for (size_t i = 0; i < LINES; i++) {
 		char *line = (char *)chase.memory + i * CHASE_LINE;
@@ -62,7 +58,7 @@ static void *end_it(void *arg)
 }
 
 /* The end may come before it has begun: then it is given more time. */
-static void steps_are_counted_until_the_end(void **state)
+TEST(steps_are_counted_until_the_end)
 {
 	struct pointer_chase chase = {
 		.bytes = LINES * CHASE_LINE, .chains = CHASE_CHAINS, .cpu = 0, .stop = &stop
@@ -70,7 +66,6 @@ static void steps_are_counted_until_the_end(void **state)
 	uint64_t patience_ns = 20 * NSEC_PER_MSEC;
 	pthread_t thread;
 
-	(void)state;
 	assert_int_equal(pointer_chase__prepare(&chase), 0);
 	for (; !chase.steps && patience_ns < 20 * NSEC_PER_SEC; patience_ns *= 4) {
 		atomic_store(&stop, false);
@@ -83,23 +78,12 @@ static void steps_are_counted_until_the_end(void **state)
 	pointer_chase__free(&chase);
 }
 
-static void a_cpu_that_is_not_there_is_refused(void **state)
+TEST(a_cpu_that_is_not_there_is_refused)
 {
 	struct pointer_chase chase = { .bytes = LINES * CHASE_LINE, .cpu = 1000 };
 
-	(void)state;
 	assert_int_equal(pointer_chase__prepare(&chase), -EINVAL);
 	pointer_chase__free(&chase);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_line_is_on_the_one_cycle),
-		cmocka_unit_test(hardly_a_step_is_to_a_neighbour),
-		cmocka_unit_test(steps_are_counted_until_the_end),
-		cmocka_unit_test(a_cpu_that_is_not_there_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

@@ -2,13 +2,11 @@
 /* Rows as text, names of services, addresses of servers, statements of packaging/clickhouse. */
 #include "sample.h"
 
-#include <errno.h>
-
 #include <serve/clickhouse_rows.h>
 #include <serve/clickhouse_server.h>
 #include <serve/clickhouse_sql.h>
 
-static void test_a_row_has_its_columns_in_order(void **state)
+TEST(test_a_row_has_its_columns_in_order)
 {
 	const struct run_label labels[] = { { "odd", "it's \\ \x1b[1m" }, { "role", "db" } };
 	const struct clickhouse_batch batch = { .start_s = 1767225600,
@@ -32,7 +30,6 @@ static void test_a_row_has_its_columns_in_order(void **state)
 				      .lost_ns = 900 };
 	struct bytes text = { 0 };
 
-	(void)state;
 	assert_int_equal(sparse__add_slot(&hist, 3, 2), 0);
 	assert_int_equal(sparse__add_slot(&hist, 128, 1), 0);
 	clickhouse_rows__add(&text, &batch, &row);
@@ -54,26 +51,26 @@ static void test_a_row_has_its_columns_in_order(void **state)
 	sparse__clear(&hist);
 }
 
-static void test_services_have_the_same_name_on_every_host(void **state)
+TEST(test_services_have_the_same_name_on_every_host)
 {
 	static const char id[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
-	char service[RUN_NAME * 2], path[256];
+	char service[RUN_NAME * 2], docker[256];
+	const struct {
+		const char *name, *path, *service;
+	} cgroups[] = {
+		{ "/system.slice/nginx.service", "/system.slice/nginx.service", "nginx.service" },
+		{ "...ice/nginx.service", "/a.slice/nginx.service/worker", "nginx.service" },
+		{ "/system.slice/docker", docker, "(docker)" },
+		{ "/lxc.payload.web", "/lxc.payload.web", "web" },
+		{ "(other)", NULL, "(other)" },
+		{ "/my\ngroup", "/my\ngroup", "/my?group" },
+	};
 
-	(void)state;
-	clickhouse_rows__service(service, "/system.slice/nginx.service",
-				 "/system.slice/nginx.service");
-	assert_string_equal(service, "nginx.service");
-	clickhouse_rows__service(service, "...ice/nginx.service", "/a.slice/nginx.service/worker");
-	assert_string_equal(service, "nginx.service");
-	snprintf(path, sizeof(path), "/system.slice/docker-%s.scope", id);
-	clickhouse_rows__service(service, "/system.slice/docker", path);
-	assert_string_equal(service, "(docker)");
-	clickhouse_rows__service(service, "/lxc.payload.web", "/lxc.payload.web");
-	assert_string_equal(service, "web");
-	clickhouse_rows__service(service, "(other)", NULL);
-	assert_string_equal(service, "(other)");
-	clickhouse_rows__service(service, "/my\ngroup", "/my\ngroup");
-	assert_string_equal(service, "/my?group");
+	snprintf(docker, sizeof(docker), "/system.slice/docker-%s.scope", id);
+	for (size_t i = 0; i < COUNT_OF(cgroups); i++) {
+		clickhouse_rows__service(service, cgroups[i].name, cgroups[i].path);
+		assert_string_equal(service, cgroups[i].service);
+	}
 }
 
 static int address(const char *url, struct clickhouse_address *to)
@@ -83,7 +80,7 @@ static int address(const char *url, struct clickhouse_address *to)
 	return clickhouse__address(to, url, NULL, why);
 }
 
-static void test_urls(void **state)
+TEST(test_urls)
 {
 	static const char *const wrong[] = { "127.0.0.1:8123",
 					     "ftp://a",
@@ -98,8 +95,7 @@ static void test_urls(void **state)
 	struct clickhouse_address to;
 	char url[CLICKHOUSE_URL];
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(wrong); i++)
 		assert_int_equal(address(wrong[i], &to), -EINVAL);
 	assert_int_equal(address("http://a:8123", &to), 0);
 	clickhouse__url(&to, NULL, url);
@@ -110,11 +106,10 @@ static void test_urls(void **state)
 				 "SELECT%20%27a%26b%27%20%25");
 }
 
-static void test_a_login_is_in_the_headers(void **state)
+TEST(test_a_login_is_in_the_headers)
 {
 	struct clickhouse_address to;
 
-	(void)state;
 	assert_int_equal(address("http://a", &to), 0);
 	assert_null(to.headers[0]);
 	setenv(CLICKHOUSE_USER, "me", 1);
@@ -130,7 +125,7 @@ static void test_a_login_is_in_the_headers(void **state)
 }
 
 /* Every word of every file is filled in. */
-static void test_statements_of_the_files(void **state)
+TEST(test_statements_of_the_files)
 {
 	static const struct clickhouse_word words[] = {
 		{ "rows_days", "14" }, { "days", "400" },
@@ -153,8 +148,7 @@ static void test_statements_of_the_files(void **state)
 	};
 	struct bytes sql = { 0 };
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(files); i++) {
 		const char *at = files[i].file;
 		unsigned int nr = 0;
 		bool has = false;
@@ -169,15 +163,4 @@ static void test_statements_of_the_files(void **state)
 	bytes__free(&sql);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_row_has_its_columns_in_order),
-		cmocka_unit_test(test_services_have_the_same_name_on_every_host),
-		cmocka_unit_test(test_urls),
-		cmocka_unit_test(test_a_login_is_in_the_headers),
-		cmocka_unit_test(test_statements_of_the_files),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "compared.h"
 
-#include <errno.h>
 #include <json-c/json.h>
-#include <math.h>
 #include <sqlite3.h>
 
 #include "store/json.h"
@@ -12,12 +10,11 @@
  * 136 slow events of 16,165 against 186 of 273,286: more, and yet a twelfth of the share. It has
  * been read as worse.
  */
-static void shares_are_not_counts(void **state)
+TEST(shares_are_not_counts)
 {
 	struct comparison_rules stated = defaults;
-	char *printed, *table, *summary;
+	const char *table, *summary;
 
-	(void)state;
 	write_mix("off", 16165, 136, 10);
 	write_mix("on", 273286, 186, 10);
 	assert_int_equal(compare(), 0);
@@ -29,8 +26,7 @@ static void shares_are_not_counts(void **state)
 	assert_int_equal(comparison.verdicts[JUDGE_WORSE], 0);
 	assert_int_equal(comparison.rows[0].total[0].tail, 136);
 	assert_int_equal(comparison.rows[0].total[1].tail, 186);
-	printed = text();
-	table = strstr(printed, "verdict\n") + strlen("verdict\n");
+	table = strstr(text(), "verdict\n") + strlen("verdict\n");
 	assert_memory_equal(table, "tail      0.84 %   0.068 %  -0.77 pp", 36);
 	assert_order(table, "better", "rate");
 	assert_order(table, "rate", "p50");
@@ -41,12 +37,10 @@ static void shares_are_not_counts(void **state)
 	assert_string_equal(summary,
 			    "0 worse; 2 better (memlat tail, memlat p99.9); 1 more (memlat "
 			    "rate); 5 no\n  difference shown; 1 cannot tell\n");
-	free(printed);
 }
 
-static void one_run_a_group(void **state)
+TEST(one_run_a_group)
 {
-	(void)state;
 	write_mix("off", 100000, 1000, 40);
 	write_mix("on", 100000, 1200, 20);
 	assert_int_equal(compare(), 0);
@@ -73,17 +67,15 @@ static void fill_steady(struct run_data *delta, unsigned int interval, const voi
 
 static void write_steady(const char *name, uint64_t body_ns)
 {
-	recording_write(recording_begin("memlat", "kprobe", "handle_mm_fault"), dir, name,
-			STEADY_INTERVALS, fill_steady, &body_ns);
+	recording_write(begin_memlat(), dir, name, STEADY_INTERVALS, fill_steady, &body_ns);
 }
 
 /* Nothing varies within the runs, so nearly all is what runs are assumed to differ by. */
-static void one_run_a_group_long_and_steady(void **state)
+TEST(one_run_a_group_long_and_steady)
 {
 	const struct judged *mean;
 	double width;
 
-	(void)state;
 	write_steady("off", 1500);
 	write_steady("on", 1575);
 	assert_int_equal(compare(), 0);
@@ -98,7 +90,7 @@ static void one_run_a_group_long_and_steady(void **state)
 	assert_int_equal(comparison.verdicts[JUDGE_BETTER], 0);
 }
 
-static void many_events(void **state)
+TEST(many_events)
 {
 	static const struct {
 		uint64_t events;
@@ -111,53 +103,40 @@ static void many_events(void **state)
 		{ 1000000000, "events       1 G       1 G\n" },
 		{ 999500000000, "events       1 T       1 T\n" },
 	};
-	char *printed;
 
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(table); i++) {
 		write_mix("off", table[i].events, 1000, 10);
 		write_mix("on", table[i].events, 1000, 10);
 		assert_int_equal(compare(), 0);
-		printed = text();
-		assert_non_null(strstr(printed, table[i].row));
-		assert_null(strstr(printed, "e+"));
-		free(printed);
-		end(state);
-		begin(state);
+		assert_has(text(), table[i].row);
+		assert_lacks(text(), "e+");
+		end();
+		begin();
 	}
 }
 
-static void too_few_intervals(void **state)
+TEST(too_few_intervals)
 {
-	char *printed;
-
-	(void)state;
 	write_mix("off", 100000, 1000, 1);
 	write_mix("on", 100000, 5000, 9);
 	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.family, 0);
 	assert_int_equal(comparison.untested, JUDGE_STATISTICS);
-	assert_non_null(strstr(statistic(JUDGE_TAIL)->why, "too few intervals on OFF"));
-	printed = text();
-	assert_order(printed, "cannot tell: too few intervals",
+	assert_has(statistic(JUDGE_TAIL)->why, "too few intervals on OFF");
+	assert_order(text(), "cannot tell: too few intervals",
 		     "0 no difference shown; 9 cannot tell");
-	free(printed);
 }
 
 /* 60 intervals of which all but a few are empty, as of an idle disk, against a busy one. */
 static void fill_idle(struct run_data *delta, unsigned int interval, const void *unused)
 {
-	(void)unused;
 	if (interval == 7 || interval == 50)
 		sample_record(&delta->metrics[0], 1500, 2);
 }
 
-static void idle_against_busy(void **state)
+TEST(idle_against_busy)
 {
-	char *printed;
-
-	(void)state;
-	recording_write(recording_begin("memlat", "kprobe", "handle_mm_fault"), dir, "off", 60,
-			fill_idle, NULL);
+	recording_write(begin_memlat(), dir, "off", 60, fill_idle, NULL);
 	write_mix("on", 100000, 5000, 60);
 	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.groups[0].nr_windows, 5);
@@ -165,27 +144,22 @@ static void idle_against_busy(void **state)
 	assert_int_equal(statistic(JUDGE_TAIL_RATE)->verdict, JUDGE_MORE);
 	assert_true(fabs(statistic(JUDGE_RATE)->off - 4.0 / 60) < 1e-9);
 	assert_false(statistic(JUDGE_MEAN)->tested);
-	printed = text();
-	assert_null(strstr(printed, "too few intervals"));
-	assert_order(printed, "rate      0.07/s", "2 more (memlat rate");
-	assert_non_null(strstr(statistic(JUDGE_MEAN)->why,
-			       "batches of intervals on OFF have events: 2 of 5, 3 are needed"));
-	free(printed);
+	assert_lacks(text(), "too few intervals");
+	assert_order(text(), "rate      0.07/s", "2 more (memlat rate");
+	assert_has(statistic(JUDGE_MEAN)->why,
+		   "batches of intervals on OFF have events: 2 of 5, 3 are needed");
 }
 
 static void write_group(const char *group, unsigned int runs, uint64_t events, uint64_t tail)
 {
-	char name[32];
-
 	for (unsigned int i = 0; i < runs; i++) {
-		snprintf(name, sizeof(name), "%s/%u", group, i);
-		write_mix(name, events + 10 * i, tail + tail * (i % 3) / 50, 2);
+		write_mix(unit_text("%s/%u", group, i), events + 10 * i, tail + tail * (i % 3) / 50,
+			  2);
 	}
 }
 
-static void replicates(void **state)
+TEST(replicates)
 {
-	(void)state;
 	write_group("off", 3, 100000, 1000);
 	write_group("on", 4, 100000, 2000);
 	unit_write(dir, "on/notes.txt", "not a recording");
@@ -201,35 +175,30 @@ static void replicates(void **state)
 }
 
 /* Two of three are not three. */
-static void two_runs(void **state)
+TEST(two_runs)
 {
-	(void)state;
 	write_group("off", 2, 100000, 1000);
 	write_group("on", 3, 100000, 2000);
 	assert_int_equal(compare(), 0);
 	assert_true(comparison.rules.judge.batches);
 }
 
-static void no_recordings(void **state)
+TEST(no_recordings)
 {
-	(void)state;
 	write_mix("off", 1000, 10, 2);
 	assert_int_equal(compare(), -ENOENT);
 	assert_string_equal(comparison.groups[0].failed, "");
-	assert_non_null(strstr(comparison.groups[1].failed, "/on"));
+	assert_has(comparison.groups[1].failed, "/on");
 	unit_write(dir, "on/notes.txt", "");
 	assert_int_equal(compare(), -ENOENT);
 	unit_write(dir, "on/x/run.db", "this is no database, but it is long enough to see");
 	assert_int_equal(compare(), -EMEDIUMTYPE);
-	assert_non_null(strstr(comparison.groups[1].failed, "/on/x"));
+	assert_has(comparison.groups[1].failed, "/on/x");
 }
 
 /* 1,000 of 100,000 at 20 us, against 4,000 of 50,000. */
-static void distributions(void **state)
+TEST(distributions)
 {
-	char *printed;
-
-	(void)state;
 	write_mix("off", 100000, 1000, 20);
 	write_mix("on", 50000, 4000, 20);
 	assert_int_equal(compare(), 0);
@@ -242,10 +211,8 @@ static void distributions(void **state)
 			sum += total->buckets[j];
 		assert_int_equal(sum, total->events);
 	}
-	printed = text();
-	assert_order(printed, "us                 OFF    share          ON    share ON / OFF",
+	assert_order(text(), "us                 OFF    share          ON    share ON / OFF",
 		     "[16, 32)         1,000   1.00 %       4,000   8.00 %    x8.00");
-	free(printed);
 }
 
 static void add_keys(struct run_data *delta, unsigned int interval, const void *arg)
@@ -265,7 +232,7 @@ static void add_keys(struct run_data *delta, unsigned int interval, const void *
 	sample_key(delta, 1, LAT_BY_MODE, 0, "kernel", 1000, 300);
 }
 
-static void names_of_keys_lose_the_number(void **state)
+TEST(names_of_keys_lose_the_number)
 {
 	static const struct {
 		uint32_t by;
@@ -277,8 +244,7 @@ static void names_of_keys_lose_the_number(void **state)
 	};
 	char name[RUN_NAME];
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
 		struct run_key key = { .key = { .by = names[i].by } };
 
 		snprintf(key.name, sizeof(key.name), "%s", names[i].name);
@@ -290,18 +256,16 @@ static void names_of_keys_lose_the_number(void **state)
 static void write_keys(const char *name, uint64_t events)
 {
 	struct recording_mix mix = { events, 1000, 20, 0 };
-	struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+	struct run *run = begin_memlat();
 
 	run->probes[0].by = 1U << LAT_BY_PROCESS | 1U << LAT_BY_MODE;
 	recording_write(run, dir, name, 20, add_keys, &mix);
 }
 
-static void keys(void **state)
+TEST(keys)
 {
 	struct comparison_rules rules = defaults;
-	char *printed;
 
-	(void)state;
 	write_keys("off", 90000);
 	write_keys("on", 100000);
 	assert_int_equal(compare(), 0);
@@ -309,8 +273,7 @@ static void keys(void **state)
 	rules.by = 1U << LAT_BY_PROCESS;
 	assert_int_equal(compare_with(&rules), 0);
 	assert_int_equal(comparison.nr, 5);
-	for (size_t i = 0; i < comparison.warnings.nr; i++)
-		assert_null(strstr(comparison.warnings.lines[i], "more names"));
+	assert_false(warned("more names"));
 	assert_string_equal(comparison.rows[1].key, "fio");
 	assert_int_equal(comparison.rows[1].total[0].events, 6060);
 	assert_int_equal(comparison.rows[1].total[1].tail, 60);
@@ -320,11 +283,9 @@ static void keys(void **state)
 	assert_string_equal(comparison.rows[3].key, "only-on");
 	assert_false(comparison.rows[3].statistics[JUDGE_MEAN].tested);
 	assert_string_equal(comparison.rows[4].key, "(40)");
-	printed = text();
-	assert_order(printed, "handle_mm_fault, process fio", "handle_mm_fault, process only-off");
-	assert_order(printed, "process only-off",
+	assert_order(text(), "handle_mm_fault, process fio", "handle_mm_fault, process only-off");
+	assert_order(text(), "process only-off",
 		     "tail, p50, p90, p99, p99.9, p99.99, mean: cannot tell: no events");
-	free(printed);
 	rules.top = 1;
 	assert_int_equal(compare_with(&rules), 0);
 	assert_int_equal(comparison.nr, 2);
@@ -337,41 +298,36 @@ static void keys(void **state)
 
 static void cut_off(const char *name)
 {
-	char path[128];
 	sqlite3 *db;
 
-	snprintf(path, sizeof(path), "%s/%s/run.db", dir, name);
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_open(unit_text("%s/%s/run.db", dir, name), &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, "UPDATE meta SET value = 0 WHERE name = 'complete'", NULL,
 				      NULL, NULL),
 			 SQLITE_OK);
 	sqlite3_close(db);
 }
 
-static void what_makes_it_doubtful(void **state)
+TEST(what_makes_it_doubtful)
 {
-	struct recording_mix mix = { 100000, 10, 20, 0 };
-	struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+	struct run *run = begin_memlat();
 
-	(void)state;
 	free(run->host);
 	run->host = strdup("{\"kernel\":\"6.1.0\",\"cpus_online\":2,\"io_schedulers\":"
 			   "{\"sda\":\"none\",\"sdb\":\"none\"}}");
-	recording_write(run, dir, "off", 20, recording_mix, &mix);
-	run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+	write_run(run, "off", 100000, 10, 20);
+	run = begin_memlat();
 	free(run->host);
 	run->host = strdup("{\"kernel\":\"6.12.0\",\"cpus_online\":2,\"io_schedulers\":"
 			   "{\"sda\":\"none\",\"loop0\":\"none\"}}");
 	run->filter = strdup("pid 12");
 	run->probes[0].in_flight = (struct lat_in_flight){ .count = 11 };
 	run->probes[0].recursion_missed = 12;
-	recording_write(run, dir, "on", 20, recording_mix, &mix);
+	write_run(run, "on", 100000, 10, 20);
 	cut_off("on");
 	assert_int_equal(compare(), 0);
 	assert_warned("/on was cut off");
 	assert_warned("differs: kernel (6.1.0, but 6.12.0)");
-	for (size_t i = 0; i < comparison.warnings.nr; i++)
-		assert_null(strstr(comparison.warnings.lines[i], "io_schedulers"));
+	assert_false(warned("io_schedulers"));
 	assert_warned("the filters differ: none, but pid 12 on ON");
 	assert_warned("ON left 11 waits in flight at the end, more than the 10 of its tail");
 	assert_warned("ON has lost 12 events, more than the 10 of its tail");
@@ -385,14 +341,12 @@ static void unbalanced(struct run_data *delta, unsigned int interval, const void
 	delta->metrics[0].counts[LAT_CHECKED] += 10000;
 }
 
-static void accounting_and_stamps(void **state)
+TEST(accounting_and_stamps)
 {
 	struct recording_mix mix = { 100000, 1000, 10, 0 };
 
-	(void)state;
 	write_mix("off", 100000, 1000, 10);
-	recording_write(recording_begin("memlat", "kprobe", "handle_mm_fault"), dir, "on", 10,
-			unbalanced, &mix);
+	recording_write(begin_memlat(), dir, "on", 10, unbalanced, &mix);
 	assert_int_equal(compare(), 0);
 	assert_warned("the accounting of");
 	assert_warned("own stamps for 0 % of the events of one recording, for 100 % of another");
@@ -400,33 +354,28 @@ static void accounting_and_stamps(void **state)
 	/* With one run per group, this cannot be distinguished from a difference. */
 	assert_int_equal(comparison.family, 1);
 	assert_true(statistic(JUDGE_RATE)->tested);
-	assert_non_null(strstr(statistic(JUDGE_TAIL)->why, "the kernel's stamps"));
+	assert_has(statistic(JUDGE_TAIL)->why, "the kernel's stamps");
 }
 
-static void test_a_recording_that_the_kernel_contradicts_is_warned_of(void **state)
+TEST(test_a_recording_that_the_kernel_contradicts_is_warned_of)
 {
-	const struct recording_mix mix = { 100000, 1000, 10, 0 };
-	struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+	struct run *run = begin_memlat();
 
-	(void)state;
 	write_mix("off", 100000, 1000, 10);
 	strcpy(run->probes[0].check.source, "/proc/vmstat");
 	run->probes[0].check.events = (struct run_checked){ true, 90, 90, 100, 100, 9 };
-	recording_write(run, dir, "on", 10, recording_mix, &mix);
+	write_run(run, "on", 100000, 1000, 10);
 	assert_int_equal(compare(), 0);
 	assert_warned("/on differs from /proc/vmstat beyond the tolerance");
 	assert_int_equal(comparison.warnings.nr, 1);
 }
 
-static void one_recording_twice(void **state)
+TEST(one_recording_twice)
 {
-	char off[64], on[64];
-
-	(void)state;
 	write_mix("on", 100000, 1000, 20);
-	snprintf(off, sizeof(off), "%s/on/run.db", dir);
-	snprintf(on, sizeof(on), "%s/on", dir);
-	assert_int_equal(comparison__run(&comparison, &defaults, off, on), 0);
+	assert_int_equal(comparison__run(&comparison, &defaults, unit_path(dir, "on/run.db"),
+					 unit_path(dir, "on")),
+			 0);
 	assert_warned("are the same recording");
 	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++) {
 		assert_int_equal(statistic(i)->verdict, JUDGE_NO_DIFFERENCE);
@@ -434,11 +383,10 @@ static void one_recording_twice(void **state)
 	}
 }
 
-static void only_one_probe(void **state)
+TEST(only_one_probe)
 {
 	struct comparison_rules rules = defaults;
 
-	(void)state;
 	write_mix("off", 100000, 1000, 20);
 	write_mix("on", 100000, 1000, 20);
 	rules.probe = "memlat";
@@ -457,12 +405,11 @@ static struct json_object *get(struct json_object *object, const char *name)
 	return value;
 }
 
-static void as_json(void **state)
+TEST(as_json)
 {
 	struct comparison_rules stated = defaults;
 	struct json_object *object, *row, *tail;
 
-	(void)state;
 	write_mix("off", 16165, 136, 10);
 	write_mix("on", 273286, 186, 10);
 	stated.judge.run_spread = 0.25;
@@ -484,51 +431,21 @@ static void as_json(void **state)
 	json_object_put(object);
 }
 
-static void as_csv(void **state)
+TEST(as_csv)
 {
-	char *printed = NULL, *line;
 	unsigned int lines = 0;
-	size_t size;
-	FILE *out;
+	const char *text;
 
-	(void)state;
 	write_mix("off", 16165, 136, 10);
 	write_mix("on", 273286, 186, 10);
 	assert_int_equal(compare(), 0);
-	out = open_memstream(&printed, &size);
-	compare__print_csv(out, &comparison);
-	fclose(out);
-	assert_non_null(strstr(printed, "\nmemlat,handle_mm_fault,,,tail,0.00841"));
-	assert_non_null(strstr(printed, "\nmemlat,handle_mm_fault,,,bucket 4,136,186,0.080"));
-	for (line = strtok(printed, "\n"); line; line = strtok(NULL, "\n"))
+	compare__print_csv(unit_print(), &comparison);
+	text = unit_printed();
+	assert_has(text, "\nmemlat,handle_mm_fault,,,tail,0.00841",
+		   "\nmemlat,handle_mm_fault,,,bucket 4,136,186,0.080");
+	for (const char *line = text; (line = strchr(line, '\n')); line++)
 		lines++;
 	assert_int_equal(lines, 1 + JUDGE_STATISTICS + 2 /* buckets with events */);
-	free(printed);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(shares_are_not_counts),
-		TEST(one_run_a_group),
-		TEST(one_run_a_group_long_and_steady),
-		TEST(many_events),
-		TEST(too_few_intervals),
-		TEST(idle_against_busy),
-		TEST(replicates),
-		TEST(two_runs),
-		TEST(no_recordings),
-		TEST(distributions),
-		TEST(names_of_keys_lose_the_number),
-		TEST(keys),
-		TEST(what_makes_it_doubtful),
-		TEST(accounting_and_stamps),
-		TEST(test_a_recording_that_the_kernel_contradicts_is_warned_of),
-		TEST(one_recording_twice),
-		TEST(only_one_probe),
-		TEST(as_json),
-		TEST(as_csv),
-	};
-
-	return cmocka_run_group_tests_name("compare", tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { begin, end })

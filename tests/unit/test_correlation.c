@@ -3,7 +3,6 @@
 #include "sheet.h"
 
 #include <json-c/json.h>
-#include <math.h>
 
 static const struct table_column columns[] = {
 	[0] = { "socket", "", "package", TABLE_INTEGER, true },
@@ -53,28 +52,33 @@ static void make(bool with_table)
 	bursts_correlate(run, fill, &table);
 }
 
-static void the_slow_tier_is_correlation_the_tail(void **state)
+static void begin(void)
 {
-	const struct correlation_pair *pair;
-
-	(void)state;
+	unit_enter_dir();
 	make(true);
+}
+
+static const struct correlation_pair *pair_of(unsigned int series)
+{
+	return &correlation.series[series].pairs[0];
+}
+
+TEST(the_slow_tier_is_correlation_the_tail)
+{
+	const struct correlation_pair *pair = pair_of(0);
+
 	assert_int_equal(correlation.nr, 5);
 	assert_string_equal(correlation.series[0].name, "socket 1, tier slow");
-	pair = &correlation.series[0].pairs[0];
 	assert_int_equal(pair->worst_nr + pair->other_nr, INTERVALS);
 	assert_true(fabs(pair->worst - 200.5) < 0.5 && fabs(pair->other - 90.5) < 0.5);
 	assert_int_equal(pair->verdict, TIMELINE_POSITIVE);
 	assert_true(pair->found.rho > 0.5);
 }
 
-static void unrelated_series_are_not_shown(void **state)
+TEST(unrelated_series_are_not_shown)
 {
-	const struct correlation_pair *pair;
+	const struct correlation_pair *pair = pair_of(1);
 
-	(void)state;
-	make(true);
-	pair = &correlation.series[1].pairs[0];
 	assert_true(fabs(pair->worst - pair->other) < 5);
 	assert_int_equal(pair->verdict, TIMELINE_NOT_SHOWN);
 	assert_false(isnan(pair->adjusted));
@@ -82,13 +86,10 @@ static void unrelated_series_are_not_shown(void **state)
 }
 
 /* Three intervals: not 57 zeros and three values. */
-static void rarely_known_covariates_are_not_judged(void **state)
+TEST(rarely_known_covariates_are_not_judged)
 {
-	const struct correlation_pair *pair;
+	const struct correlation_pair *pair = pair_of(2);
 
-	(void)state;
-	make(true);
-	pair = &correlation.series[2].pairs[0];
 	assert_int_equal(pair->worst_nr + pair->other_nr, 3);
 	assert_true(isnan(pair->found.p) && isnan(pair->adjusted));
 	assert_true(pair->other == 300);
@@ -96,76 +97,39 @@ static void rarely_known_covariates_are_not_judged(void **state)
 }
 
 /* Though enough of them are slow. */
-static void covariates_of_too_few_intervals_are_not_judged(void **state)
+TEST(covariates_of_too_few_intervals_are_not_judged)
 {
-	const struct correlation_pair *pair;
+	const struct correlation_pair *pair = pair_of(4);
 
-	(void)state;
-	make(true);
-	pair = &correlation.series[4].pairs[0];
 	assert_int_equal(pair->worst_nr, 6);
 	assert_int_equal(pair->other_nr, 3);
 	assert_true(isnan(pair->found.p) && isnan(pair->adjusted));
 }
 
-static void covariates_of_too_few_slow_intervals_are_not_judged(void **state)
+TEST(covariates_of_too_few_slow_intervals_are_not_judged)
 {
-	(void)state;
-	make(true);
-	assert_string_equal(correlation.series[3].pairs[0].why,
-			    "memlat has slow events in 4 intervals, 5 are needed");
+	assert_string_equal(pair_of(3)->why, "memlat has slow events in 4 intervals, 5 are needed");
 }
 
-static void it_is_printed(void **state)
+TEST(it_is_printed)
 {
 	struct json_object *object = json_object_new_object(), *list;
-	struct sheet *sheet = sheet_begin();
-	char *text;
 
-	(void)state;
-	make(true);
-	report__print_correlation(sheet->out, &correlation);
-	text = sheet_end(sheet);
-	assert_non_null(strstr(text, "memlat and socket 1, tier slow of tierlat: 20"));
-	assert_non_null(strstr(text, "positive correlation"));
-	free(text);
+	report__print_correlation(unit_print(), &correlation);
+	assert_has(sheet(), "memlat and socket 1, tier slow of tierlat: 20",
+		   "positive correlation");
 	report__add_correlation(object, &correlation);
 	assert_true(json_object_object_get_ex(object, "covariates", &list));
 	assert_int_equal(json_object_array_length(list), 5);
 	json_object_put(object);
 }
 
-static void without_a_table_there_is_nothing(void **state)
+TEST(without_a_table_there_is_nothing, unit_enter_dir, bursts_end)
 {
-	struct sheet *sheet = sheet_begin();
-	char *text;
-
-	(void)state;
 	make(false);
 	assert_int_equal(correlation.nr, 0);
-	report__print_correlation(sheet->out, &correlation);
-	text = sheet_end(sheet);
-	assert_string_equal(text, "");
-	free(text);
+	report__print_correlation(unit_print(), &correlation);
+	assert_string_equal(sheet(), "");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_slow_tier_is_correlation_the_tail,
-						unit_make_dir, bursts_end),
-		cmocka_unit_test_setup_teardown(unrelated_series_are_not_shown, unit_make_dir,
-						bursts_end),
-		cmocka_unit_test_setup_teardown(rarely_known_covariates_are_not_judged,
-						unit_make_dir, bursts_end),
-		cmocka_unit_test_setup_teardown(covariates_of_too_few_intervals_are_not_judged,
-						unit_make_dir, bursts_end),
-		cmocka_unit_test_setup_teardown(covariates_of_too_few_slow_intervals_are_not_judged,
-						unit_make_dir, bursts_end),
-		cmocka_unit_test_setup_teardown(it_is_printed, unit_make_dir, bursts_end),
-		cmocka_unit_test_setup_teardown(without_a_table_there_is_nothing, unit_make_dir,
-						bursts_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { begin, bursts_end })

@@ -2,8 +2,6 @@
 /* Cost of a probe, and events for which the kernel did not run it, between two readings. */
 #include "unit.h"
 
-#include <errno.h>
-
 #include "probes/cost.c"
 
 static struct bpf_probe_usage usage; /* what the kernel says now */
@@ -11,7 +9,6 @@ static int usage_err;
 
 int bpf_probe__usage(const struct bpf_probe *of, struct bpf_probe_usage *to)
 {
-	(void)of;
 	if (!usage_err)
 		*to = usage;
 	return usage_err;
@@ -21,7 +18,6 @@ static uint64_t seen = 1234;
 
 uint64_t bpf_probe__seen(const struct bpf_probe *of)
 {
-	(void)of;
 	return seen;
 }
 
@@ -34,34 +30,31 @@ int bpf_enable_stats(enum bpf_stats_type type)
 }
 
 static struct cost cost;
+static struct run_cost out; /* what a test reads; empty at its beginning */
+static struct run_probe module;
 static const struct bpf_probe probe;
 
 /* Programs that ran before the window opens. */
-static int begin(void **state)
+static void begin(void)
 {
-	(void)state;
 	usage_err = 0;
 	seen = 1234;
 	opened = 0;
+	memset(&out, 0, sizeof(out));
+	memset(&module, 0, sizeof(module));
 	cost__new(&cost, true);
 	usage = (struct bpf_probe_usage){ .runs = 100, .run_ns = 50000, .recursion_missed = 7 };
 	cost__begin(&cost, &probe);
 	usage = (struct bpf_probe_usage){ .runs = 160, .run_ns = 92000, .recursion_missed = 12 };
-	return 0;
 }
 
-static int end(void **state)
+static void end(void)
 {
-	(void)state;
 	cost__free(&cost);
-	return 0;
 }
 
-static void runs_before_the_window_cost_nothing(void **state)
+TEST(runs_before_the_window_cost_nothing)
 {
-	struct run_cost out = { 0 };
-
-	(void)state;
 	cost__end(&cost, &probe, 200000000, &out);
 	assert_int_equal(out.runs, 60);
 	assert_int_equal(out.run_ns, 42000);
@@ -69,21 +62,14 @@ static void runs_before_the_window_cost_nothing(void **state)
 	assert_int_equal(out.timed_events, 1234);
 }
 
-static void misses_before_the_window_do_not_count(void **state)
+TEST(misses_before_the_window_do_not_count)
 {
-	struct run_probe module = { 0 };
-
-	(void)state;
 	cost__missed(&cost, &probe, &module);
 	assert_int_equal(module.recursion_missed, 5);
 }
 
-static void without_an_answer_nothing_is_stated(void **state)
+TEST(without_an_answer_nothing_is_stated)
 {
-	struct run_probe module = { 0 };
-	struct run_cost out = { 0 };
-
-	(void)state;
 	usage_err = -EPERM;
 	cost__end(&cost, &probe, 200000000, &out);
 	assert_int_equal(out.timed_ns, 0);
@@ -91,11 +77,8 @@ static void without_an_answer_nothing_is_stated(void **state)
 	assert_int_equal(module.recursion_missed, 0);
 }
 
-static void timing_ends_once_and_not_before_its_time(void **state)
+TEST(timing_ends_once_and_not_before_its_time)
 {
-	struct run_cost out = { 0 };
-
-	(void)state;
 	cost__poll(&cost, &probe, SUMMARY_TIMED_NS - 1, &out);
 	assert_int_equal(out.timed_ns, 0);
 	cost__poll(&cost, &probe, SUMMARY_TIMED_NS, &out);
@@ -105,12 +88,11 @@ static void timing_ends_once_and_not_before_its_time(void **state)
 	assert_int_equal(out.timed_ns, SUMMARY_TIMED_NS);
 }
 
-static void a_quiet_probe_is_timed_until_a_busy_one_had_its_time(void **state)
+TEST(a_quiet_probe_is_timed_until_a_busy_one_had_its_time)
 {
 	struct run_cost busy = { 0 }, quiet = { 0 };
 	struct cost other = { 0 };
 
-	(void)state;
 	cost__new(&other, true);
 	assert_int_equal(opened, 1); /* both share what the kernel measures */
 	cost__begin(&other, &probe);
@@ -127,12 +109,10 @@ static void a_quiet_probe_is_timed_until_a_busy_one_had_its_time(void **state)
 	assert_int_equal(quiet.timed_ns, SUMMARY_TIMED_MOST_NS);
 }
 
-static void a_probe_that_was_refused_is_not_waited_for(void **state)
+TEST(a_probe_that_was_refused_is_not_waited_for)
 {
-	struct run_cost out = { 0 };
 	struct cost refused = { 0 };
 
-	(void)state;
 	cost__new(&refused, true);
 	cost__free(&refused);
 	seen = SUMMARY_COST_EVENTS;
@@ -140,12 +120,10 @@ static void a_probe_that_was_refused_is_not_waited_for(void **state)
 	assert_int_equal(out.timed_ns, SUMMARY_TIMED_NS);
 }
 
-static void a_probe_that_is_not_to_be_timed_asks_for_nothing(void **state)
+TEST(a_probe_that_is_not_to_be_timed_asks_for_nothing)
 {
-	struct run_cost out = { 0 };
 	struct cost untimed = { 0 };
 
-	(void)state;
 	opened = 0;
 	cost__new(&untimed, false);
 	cost__end(&untimed, &probe, SUMMARY_TIMED_NS, &out);
@@ -153,20 +131,4 @@ static void a_probe_that_is_not_to_be_timed_asks_for_nothing(void **state)
 	assert_int_equal(out.timed_ns, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(runs_before_the_window_cost_nothing, begin, end),
-		cmocka_unit_test_setup_teardown(misses_before_the_window_do_not_count, begin, end),
-		cmocka_unit_test_setup_teardown(without_an_answer_nothing_is_stated, begin, end),
-		cmocka_unit_test_setup_teardown(timing_ends_once_and_not_before_its_time, begin,
-						end),
-		cmocka_unit_test_setup_teardown(
-			a_quiet_probe_is_timed_until_a_busy_one_had_its_time, begin, end),
-		cmocka_unit_test_setup_teardown(a_probe_that_was_refused_is_not_waited_for, begin,
-						end),
-		cmocka_unit_test(a_probe_that_is_not_to_be_timed_asks_for_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { begin, end })

@@ -2,9 +2,6 @@
 /* Orphans of the workload are reaped, other children are not. All are real processes. */
 #include "unit.h"
 
-#include <errno.h>
-#include <stdbool.h>
-
 /* A kernel without CONFIG_PROC_CHILDREN. */
 static bool without_list;
 
@@ -22,18 +19,10 @@ static FILE *open_list(const char *path, const char *mode)
 
 static struct descendants descendants;
 
-static int begin(void **state)
+static void end(void)
 {
-	(void)state;
 	without_list = false;
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
 	descendants__clear(&descendants);
-	return 0;
 }
 
 static pid_t ended_child(void)
@@ -84,11 +73,10 @@ static void assert_left(pid_t child)
 }
 
 /* As with a script that has a job in the background and then executes latscope. */
-static void orphans_are_reaped_behind_a_child_from_before(void **state)
+TEST(orphans_are_reaped_behind_a_child_from_before)
 {
 	pid_t other = ended_child(), orphans[2];
 
-	(void)state;
 	assert_int_equal(descendants__watch(&descendants), 0);
 	orphans[0] = ended_orphan();
 	orphans[1] = ended_orphan();
@@ -98,11 +86,10 @@ static void orphans_are_reaped_behind_a_child_from_before(void **state)
 	assert_left(other);
 }
 
-static void orphans_are_reaped_behind_the_workload(void **state)
+TEST(orphans_are_reaped_behind_the_workload)
 {
 	pid_t workload, orphan;
 
-	(void)state;
 	assert_int_equal(descendants__watch(&descendants), 0);
 	workload = ended_child();
 	orphan = ended_orphan();
@@ -111,22 +98,12 @@ static void orphans_are_reaped_behind_the_workload(void **state)
 	assert_left(workload);
 }
 
-static void without_a_list_of_children_they_are_found(void **state)
+TEST(without_a_list_of_children_they_are_found)
 {
 	without_list = true;
-	orphans_are_reaped_behind_a_child_from_before(state);
+	orphans_are_reaped_behind_a_child_from_before();
 	descendants__clear(&descendants);
-	orphans_are_reaped_behind_the_workload(state);
+	orphans_are_reaped_behind_the_workload();
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-	const struct CMUnitTest tests[] = {
-		TEST(orphans_are_reaped_behind_a_child_from_before),
-		TEST(orphans_are_reaped_behind_the_workload),
-		TEST(without_a_list_of_children_they_are_found),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { .tear_down = end })

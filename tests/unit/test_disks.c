@@ -5,10 +5,7 @@
 
 static void add_disk(const char *name)
 {
-	char path[128];
-
-	snprintf(path, sizeof(path), "sys/block/%s/mq/0/cpu_list", name);
-	unit_write(dir, path, "0\n");
+	unit_write(dir, unit_text("sys/block/%s/mq/0/cpu_list", name), "0\n");
 }
 
 /* dm-1 on dm-0 and on a partition of sdb; dm-0 on sda; md on nothing. */
@@ -27,9 +24,8 @@ static void make_stack(void)
 	unit_write(dir, "sys/block/md0/mq/.empty", "");
 }
 
-static void test_disks_without_queues_have_no_requests(void **state)
+TEST(test_disks_without_queues_have_no_requests)
 {
-	(void)state;
 	make_stack();
 	assert_true(disks__has_requests(dir, 8 << 20));
 	assert_false(disks__has_requests(dir, 253 << 20));
@@ -37,11 +33,10 @@ static void test_disks_without_queues_have_no_requests(void **state)
 	assert_true(disks__has_requests(dir, 77 << 20)); /* not there: not our error to find */
 }
 
-static void test_disks_below_are_found_through_the_stack(void **state)
+TEST(test_disks_below_are_found_through_the_stack)
 {
 	char below[64];
 
-	(void)state;
 	make_stack();
 	assert_string_equal(disks__below(dir, 253 << 20, below, sizeof(below)), "sda");
 	disks__below(dir, 253 << 20 | 1, below, sizeof(below));
@@ -49,14 +44,4 @@ static void test_disks_below_are_found_through_the_stack(void **state)
 	assert_string_equal(disks__below(dir, 9 << 20, below, sizeof(below)), "");
 }
 
-#define IN_DIR(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, unit_remove_dir)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_DIR(test_disks_without_queues_have_no_requests),
-		IN_DIR(test_disks_below_are_found_through_the_stack),
-	};
-
-	return cmocka_run_group_tests_name("disks", tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { unit_enter_dir, unit_leave_dir })

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <math.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "experiment/matrix.h"
 #include "experiment/plan.h"
 #include "stats/sequential.h"
@@ -25,19 +19,17 @@ static double all_levels(size_t planned)
 	return plan.spent;
 }
 
-static void looks_spend_all(void **state)
+TEST(looks_spend_all)
 {
-	(void)state;
 	for (size_t planned = 1; planned < 60; planned++)
 		assert_true(fabs(all_levels(planned) - ALPHA) < 1e-9);
 }
 
 /* 2 - 2 Phi(1.95996 / sqrt(1/2)) = 0.005575: Lan and DeMets' table for two looks has 0.0056. */
-static void half_spends_little(void **state)
+TEST(half_spends_little)
 {
 	struct sequential plan = { .planned = 10, .alpha = ALPHA };
 
-	(void)state;
 	assert_true(sequential__is_look(&plan, 5));
 	assert_false(sequential__is_look(&plan, 4));
 	assert_false(sequential__is_look(&plan, 9));
@@ -48,9 +40,8 @@ static void half_spends_little(void **state)
 }
 
 /* A textbook case: a difference of one standard deviation, 5 %, 80 %: 17 on each side. */
-static void runs_for_an_effect(void **state)
+TEST(runs_for_an_effect)
 {
-	(void)state;
 	assert_int_equal(sequential__needed(log(1.5), 0.5, ALPHA), 17);
 	assert_int_equal(sequential__needed(0, 0.1, ALPHA), 3);
 	assert_int_equal(sequential__needed(3, 0.001, ALPHA), SEQUENTIAL_MOST_RUNS);
@@ -61,11 +52,10 @@ static void runs_for_an_effect(void **state)
 	}
 }
 
-static void planning_again_stays_in_bounds(void **state)
+TEST(planning_again_stays_in_bounds)
 {
 	struct sequential plan = { .planned = 40, .most = 40, .effect = 0.1, .alpha = ALPHA };
 
-	(void)state;
 	assert_false(sequential__plans_again(&plan, 2));
 	assert_true(sequential__plans_again(&plan, 3));
 	assert_false(sequential__plans_again(&plan, 4));
@@ -91,11 +81,10 @@ static size_t next_of(uint64_t seed, size_t nr, const size_t *done)
 	return plan__next(&plan, done);
 }
 
-static void order_is_random_and_repeatable(void **state)
+TEST(order_is_random_and_repeatable)
 {
 	size_t first = 0, differ = 0, changes = 0;
 
-	(void)state;
 	for (size_t i = 0; i < 10000; i++) {
 		const size_t done[] = { i, i }, more[] = { i + 1, i + 1 };
 
@@ -111,11 +100,10 @@ static void order_is_random_and_repeatable(void **state)
 }
 
 /* Each round has all cells, and each place of a round has each cell equally often. */
-static void rounds_have_all_cells_in_random_order(void **state)
+TEST(rounds_have_all_cells_in_random_order)
 {
 	size_t done[CELLS] = { 0 }, at[CELLS][CELLS] = { 0 }, next;
 
-	(void)state;
 	for (size_t run = 0; run < 10000 * CELLS; run++) {
 		next = next_of(3, CELLS, done);
 		assert_int_equal(done[next], run / CELLS);
@@ -128,6 +116,21 @@ static void rounds_have_all_cells_in_random_order(void **state)
 
 /* ---- the file of a matrix ---- */
 
+static struct matrix matrix;
+static struct plan product; /* of the matrix */
+
+static void clear_matrix(void)
+{
+	plan__clear(&product);
+	matrix__clear(&matrix);
+}
+
+static int parse(const char *text)
+{
+	clear_matrix();
+	return matrix__parse(&matrix, text);
+}
+
 static const char cells[] =
 	"# comment\n\n"
 	"rw: read  write\n"
@@ -136,72 +139,56 @@ static const char cells[] =
 	"reference: depth=8\n"
 	"run: fio --rw={rw} -d {depth} {file} ${HOME} {{depth} {} { x; } {a b}\n";
 
-static void matrix_is_a_product(void **state)
+TEST(matrix_is_a_product)
 {
 	static const char *const names[] = { "rw=read,depth=1",	 "rw=read,depth=8",
 					     "rw=read,depth=32", "rw=write,depth=1",
 					     "rw=write,depth=8", "rw=write,depth=32" };
-	struct matrix matrix;
-	struct plan plan = { 0 };
 
-	(void)state;
-	assert_int_equal(matrix__parse(&matrix, cells), 0);
-	assert_int_equal(matrix__plan(&matrix, &plan), 0);
-	assert_int_equal(plan.nr_sides, 6);
+	assert_int_equal(parse(cells), 0);
+	assert_int_equal(matrix__plan(&matrix, &product), 0);
+	assert_int_equal(product.nr_sides, 6);
 	for (size_t i = 0; i < 6; i++)
-		assert_string_equal(plan.sides[i].name, names[i]);
-	assert_int_equal(plan.reference, 1);
-	assert_true(plan.matrix);
-	assert_string_equal(plan.sides[5].command,
+		assert_string_equal(product.sides[i].name, names[i]);
+	assert_int_equal(product.reference, 1);
+	assert_true(product.matrix);
+	assert_string_equal(product.sides[5].command,
 			    "fio --rw=write -d 32 /dev/x ${HOME} {depth} {} { x; } {a b}");
-	plan__clear(&plan);
-	matrix__clear(&matrix);
 }
 
-static void only_chosen_cells_are_planned(void **state)
+TEST(only_chosen_cells_are_planned)
 {
-	struct matrix matrix;
-	struct plan plan = { 0 };
-
-	(void)state;
-	assert_int_equal(matrix__parse(&matrix, cells), 0);
+	assert_int_equal(parse(cells), 0);
 	assert_int_equal(matrix__choose(&matrix, "depth=32,depth=1,rw=write"), 0);
-	assert_int_equal(matrix__plan(&matrix, &plan), 0);
-	assert_int_equal(plan.nr_sides, 2);
-	assert_string_equal(plan.sides[0].name, "depth=1");
-	assert_string_equal(plan.sides[1].name, "depth=32");
-	assert_int_equal(plan.reference, 0); /* it was not chosen: the first */
-	plan__clear(&plan);
+	assert_int_equal(matrix__plan(&matrix, &product), 0);
+	assert_int_equal(product.nr_sides, 2);
+	assert_string_equal(product.sides[0].name, "depth=1");
+	assert_string_equal(product.sides[1].name, "depth=32");
+	assert_int_equal(product.reference, 0); /* it was not chosen: the first */
+	plan__clear(&product);
 	assert_int_equal(matrix__choose(&matrix, "depth=2"), -EINVAL);
 	assert_string_equal(matrix.error, "'depth=2': the axis depth has no such value");
 	assert_int_equal(matrix__choose(&matrix, "dep=1"), -EINVAL);
 	assert_int_equal(matrix__choose(&matrix, "depth"), -EINVAL);
 	assert_int_equal(matrix__choose(&matrix, ""), -EINVAL);
-	matrix__clear(&matrix);
 }
 
 /* What sh makes of a value is the value. */
-static void values_are_words_of_the_shell(void **state)
+TEST(values_are_words_of_the_shell)
 {
-	struct matrix matrix;
-	struct plan plan = { 0 };
 	char got[64] = "";
 	FILE *pipe;
 
-	(void)state;
-	assert_int_equal(matrix__parse(&matrix, "x: $(id);`id`|'\"*&> b\nrun: printf %s\\\\n {x}"),
-			 0);
-	assert_int_equal(matrix__plan(&matrix, &plan), 0);
-	pipe = popen(plan.sides[0].command, "r");
+	assert_int_equal(parse("x: $(id);`id`|'\"*&> b\nrun: printf %s\\\\n {x}"), 0);
+	assert_int_equal(matrix__plan(&matrix, &product), 0);
+	pipe = popen(product.sides[0].command, "r");
 	assert_non_null(pipe);
 	assert_non_null(fgets(got, sizeof(got), pipe));
 	pclose(pipe);
 	assert_string_equal(got, "$(id);`id`|'\"*&>\n");
-	plan__clear(&plan);
-	matrix__clear(&matrix);
 }
 
-static void wrong_matrices_are_refused(void **state)
+TEST(wrong_matrices_are_refused)
 {
 	static const char *const wrong[][2] = {
 		{ "a: 1 2\nrun: x {b}", "the command has {b}, but no axis has this name" },
@@ -219,60 +206,51 @@ static void wrong_matrices_are_refused(void **state)
 		  "576 cells; the limit is 512: choose some by --only" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		struct matrix matrix;
-		struct plan plan = { 0 };
-		int err = matrix__parse(&matrix, wrong[i][0]);
+	for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+		int err = parse(wrong[i][0]);
 
 		if (!err)
-			err = matrix__plan(&matrix, &plan);
+			err = matrix__plan(&matrix, &product);
 		assert_int_equal(err, -EINVAL);
 		assert_string_equal(matrix.error, wrong[i][1]);
-		plan__clear(&plan);
-		matrix__clear(&matrix);
 	}
 }
 
-static void sizes_are_limited(void **state)
+TEST(sizes_are_limited)
 {
 	char text[8192] = "a: 1 2\nrun: ";
-	struct matrix matrix;
-	struct plan plan = { 0 };
 
-	(void)state;
 	memset(text + strlen(text), 'x', MATRIX_COMMAND + 1);
-	assert_int_equal(matrix__parse(&matrix, text), 0);
-	assert_int_equal(matrix__plan(&matrix, &plan), -EINVAL);
-	plan__clear(&plan);
-	matrix__clear(&matrix);
+	assert_int_equal(parse(text), 0);
+	assert_int_equal(matrix__plan(&matrix, &product), -EINVAL);
 	strcpy(text, "a:");
 	for (int i = 0; i <= MATRIX_VALUES; i++)
 		strcat(text, " 1");
-	assert_int_equal(matrix__parse(&matrix, text), -EINVAL);
-	matrix__clear(&matrix);
+	assert_int_equal(parse(text), -EINVAL);
 	text[0] = '\0';
 	for (int i = 0; i <= MATRIX_AXES; i++)
 		snprintf(text + strlen(text), 16, "a%d: 1\n", i);
-	assert_int_equal(matrix__parse(&matrix, text), -EINVAL);
-	matrix__clear(&matrix);
+	assert_int_equal(parse(text), -EINVAL);
 }
 
 /* ---- the plan's file ---- */
 
 static int at;
+static struct plan back; /* what is read of it */
 
-static int make_dir(void **state)
+static void make_dir(void)
 {
-	unit_make_dir(state);
+	unit_enter_dir();
 	at = open(dir, O_RDONLY | O_DIRECTORY);
-	return at < 0 ? -1 : 0;
+	assert_true(at >= 0);
 }
 
-static int remove_dir(void **state)
+static void remove_dir(void)
 {
 	close(at);
-	return unit_remove_dir(state);
+	plan__clear(&back);
+	clear_matrix();
+	unit_leave_dir();
 }
 
 static char off[] = "echo \"off\" | cat >'a b'", on[] = "\033[31m\n\tset -e", one[] = "./run",
@@ -281,37 +259,33 @@ static char off[] = "echo \"off\" | cat >'a b'", on[] = "\033[31m\n\tset -e", on
 
 static struct plan_side sides[] = { { off_name, off }, { on_name, on } };
 
-static struct plan example(char **words, char **record)
+static char *words[] = { one, two, NULL }, *no_words[] = { NULL };
+
+static const struct plan example = {
+	.sides = sides,
+	.nr_sides = 2,
+	.workload = words,
+	.record = no_words,
+	.probe = probe,
+	.rules = { .confidence = 0.95, .min_effect = 0.1, .statistics = 7, .run_spread = 1 },
+	.seed = INT64_MAX,
+	.most = 20,
+	.effect = 0.125,
+	.planned = 12,
+	.looks = { { 6, 0.005 } },
+	.nr_looks = 1,
+};
+
+static int read_back(uid_t owner)
 {
-	words[0] = one;
-	words[1] = two;
-	words[2] = NULL;
-	record[0] = NULL;
-	return (struct plan){ .sides = sides,
-			      .nr_sides = 2,
-			      .workload = words,
-			      .record = record,
-			      .probe = probe,
-			      .rules = { .confidence = 0.95,
-					 .min_effect = 0.1,
-					 .statistics = 7,
-					 .run_spread = 1 },
-			      .seed = INT64_MAX,
-			      .most = 20,
-			      .effect = 0.125,
-			      .planned = 12,
-			      .looks = { { 6, 0.005 } },
-			      .nr_looks = 1 };
+	plan__clear(&back);
+	return plan__read(&back, at, owner);
 }
 
-static void plan_is_read_back(void **state)
+TEST(plan_is_read_back)
 {
-	char *words[3], *record[1];
-	struct plan plan = example(words, record), back;
-
-	(void)state;
-	assert_int_equal(plan__write(&plan, dir), 0);
-	assert_int_equal(plan__read(&back, at, getuid()), 0);
+	assert_int_equal(plan__write(&example, dir), 0);
+	assert_int_equal(read_back(getuid()), 0);
 	assert_string_equal(back.sides[0].command, off);
 	assert_string_equal(back.sides[1].command, on);
 	assert_string_equal(back.sides[1].name, "ON");
@@ -321,84 +295,53 @@ static void plan_is_read_back(void **state)
 	assert_null(back.workload[2]);
 	assert_null(back.record[0]);
 	assert_string_equal(back.probe, probe);
-	assert_true(back.seed == plan.seed && back.most == 20 && back.planned == 12);
+	assert_true(back.seed == example.seed && back.most == 20 && back.planned == 12);
 	assert_true(fabs(back.effect - 0.125) < 1e-12 && !back.concluded);
 	assert_true(fabs(back.rules.confidence - 0.95) < 1e-12 && back.rules.statistics == 7);
 	assert_int_equal(back.nr_looks, 1);
 	assert_int_equal(back.looks[0].runs, 6);
 	assert_true(fabs(plan__spent(&back) - 0.005) < 1e-12);
-	plan__clear(&back);
 }
 
 /* Replaces each byte, cuts after each byte: an error, or a plan within its bounds. */
-static void broken_plans_are_refused(void **state)
+TEST(broken_plans_are_refused)
 {
 	static const char bad[] = { '\0', '9', '-', '"', '}', '[', (char)0xff };
-	char *words[3], *record[1], text[4096];
-	struct plan plan = example(words, record), back;
+	char text[4096];
 	ssize_t size;
 	int fd, err;
 
-	(void)state;
-	assert_int_equal(plan__write(&plan, dir), 0);
+	assert_int_equal(plan__write(&example, dir), 0);
 	fd = openat(at, "plan.json", O_RDWR);
 	size = read(fd, text, sizeof(text));
 	assert_true(size > 100 && size < (ssize_t)sizeof(text));
 	for (ssize_t i = 0; i < size; i++) {
 		for (size_t j = 0; j < sizeof(bad); j++) {
 			assert_int_equal(pwrite(fd, &bad[j], 1, i), 1);
-			err = plan__read(&back, at, getuid());
+			err = read_back(getuid());
 			if (!err)
 				assert_true(back.most <= PLAN_MOST_RUNS && back.nr_sides == 2 &&
 					    back.nr_looks <= PLAN_LOOKS &&
 					    back.planned <= PLAN_MOST_RUNS);
 			else
 				assert_true(err == -EBADMSG || err == -EPROTONOSUPPORT);
-			plan__clear(&back);
 		}
 		assert_int_equal(pwrite(fd, &text[i], 1, i), 1);
 	}
 	for (ssize_t i = size - 3; i > 0; i -= 7) {
 		assert_int_equal(ftruncate(fd, i), 0);
-		assert_int_equal(plan__read(&back, at, getuid()), -EBADMSG);
-		plan__clear(&back);
+		assert_int_equal(read_back(getuid()), -EBADMSG);
 	}
 	close(fd);
 }
 
-static void plan_of_others_is_refused(void **state)
+TEST(plan_of_others_is_refused)
 {
-	char *words[3], *record[1];
-	struct plan plan = example(words, record), back;
-
-	(void)state;
-	assert_int_equal(plan__write(&plan, dir), 0);
+	assert_int_equal(plan__write(&example, dir), 0);
 	assert_int_equal(fchmodat(at, "plan.json", 0620, 0), 0);
-	assert_int_equal(plan__read(&back, at, getuid()), -EPERM);
-	plan__clear(&back);
+	assert_int_equal(read_back(getuid()), -EPERM);
 	assert_int_equal(fchmodat(at, "plan.json", 0644, 0), 0);
-	assert_int_equal(plan__read(&back, at, getuid() + 1), getuid() ? -EPERM : 0);
-	plan__clear(&back);
+	assert_int_equal(read_back(getuid() + 1), getuid() ? -EPERM : 0);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(looks_spend_all),
-		cmocka_unit_test(half_spends_little),
-		cmocka_unit_test(runs_for_an_effect),
-		cmocka_unit_test(planning_again_stays_in_bounds),
-		cmocka_unit_test(order_is_random_and_repeatable),
-		cmocka_unit_test(rounds_have_all_cells_in_random_order),
-		cmocka_unit_test(matrix_is_a_product),
-		cmocka_unit_test(only_chosen_cells_are_planned),
-		cmocka_unit_test(values_are_words_of_the_shell),
-		cmocka_unit_test(wrong_matrices_are_refused),
-		cmocka_unit_test(sizes_are_limited),
-		cmocka_unit_test(plan_is_read_back),
-		cmocka_unit_test(broken_plans_are_refused),
-		cmocka_unit_test(plan_of_others_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, make_dir, remove_dir);
-}
+UNIT_MAIN(.all = { make_dir, remove_dir })

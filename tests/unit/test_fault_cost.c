@@ -6,19 +6,17 @@
 #include "core/hist.h"
 
 static struct run *run;
+static struct fault_cost cost;
 
-static int new_run(void **state)
+static void new_run(void)
 {
-	(void)state;
 	run = calloc(1, sizeof(*run));
-	return run ? 0 : -1;
+	assert_non_null(run);
 }
 
-static int free_run(void **state)
+static void free_run(void)
 {
-	(void)state;
 	free(run);
-	return 0;
 }
 
 static struct run_probe *add_probe(const char *name, const char *method)
@@ -41,12 +39,10 @@ static void add_metric(struct run_probe *probe, const char *name, uint64_t ns)
 	hist->max_ns = ns;
 }
 
-static void crossings_and_handler_add_up(void **state)
+TEST(crossings_and_handler_add_up)
 {
 	struct run_probe *ringlat = add_probe("ringlat", "kvm");
-	struct fault_cost cost;
 
-	(void)state;
 	add_metric(ringlat, "fault_u2k", 200);
 	add_metric(ringlat, "fault_k2u", 100);
 	assert_false(fault_cost__of(&cost, run)); /* without memlat there is nothing between */
@@ -63,11 +59,8 @@ static void crossings_and_handler_add_up(void **state)
 		    cost.parts[0].p50_ns + cost.parts[1].p50_ns + cost.parts[2].p50_ns);
 }
 
-static void handler_is_taken_from_a_round_trip(void **state)
+TEST(handler_is_taken_from_a_round_trip)
 {
-	struct fault_cost cost;
-
-	(void)state;
 	add_metric(add_probe("ringlat", "user"), "minor_fault", 1000);
 	add_metric(add_probe("memlat", "fentry"), "handle_mm_fault", 700);
 	assert_true(fault_cost__of(&cost, run));
@@ -78,12 +71,10 @@ static void handler_is_taken_from_a_round_trip(void **state)
 	assert_true(cost.whole.mean_ns == 1000);
 }
 
-static void nothing_is_made_up(void **state)
+TEST(nothing_is_made_up)
 {
 	struct run_probe *ringlat = add_probe("ringlat", "kvm"), *memlat;
-	struct fault_cost cost;
 
-	(void)state;
 	memlat = add_probe("memlat", "fentry");
 	assert_false(fault_cost__of(&cost, run));
 	add_metric(ringlat, "fault_u2k", 200);
@@ -99,43 +90,20 @@ static void nothing_is_made_up(void **state)
 
 static char *printed(void)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	text__fault_cost(out, run);
-	fclose(out);
-	return text;
+	text__fault_cost(unit_print(), run);
+	return unit_printed();
 }
 
-static void text_says_what_is_what(void **state)
+TEST(text_says_what_is_what)
 {
 	struct run_probe *ringlat = add_probe("ringlat", "module");
-	char *text;
 
-	(void)state;
-	text = printed();
-	assert_string_equal(text, "");
-	free(text);
+	assert_string_equal(printed(), "");
 	add_metric(ringlat, "fault_u2k", 200);
 	add_metric(ringlat, "fault_k2u", 100);
 	add_metric(add_probe("memlat", "fentry"), "handle_mm_fault", 700);
-	text = printed();
-	assert_non_null(strstr(text, "ringlat by module, memlat by fentry (handle_mm_fault)\n"));
-	assert_non_null(strstr(text, " 200 ns    20.0 %\n  handler "));
-	assert_non_null(strstr(text, " 1.00 us   100.0 %\n  not included: "));
-	free(text);
+	assert_has(printed(), "ringlat by module, memlat by fentry (handle_mm_fault)\n",
+		   " 200 ns    20.0 %\n  handler ", " 1.00 us   100.0 %\n  not included: ");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(crossings_and_handler_add_up, new_run, free_run),
-		cmocka_unit_test_setup_teardown(handler_is_taken_from_a_round_trip, new_run,
-						free_run),
-		cmocka_unit_test_setup_teardown(nothing_is_made_up, new_run, free_run),
-		cmocka_unit_test_setup_teardown(text_says_what_is_what, new_run, free_run),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { new_run, free_run })

@@ -1,43 +1,46 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include <errno.h>
-
 #include "core/hist.h"
 #include "fleet/answer.h"
 #include "fleet/sql.h"
 
-static void test_percentiles_are_a_list(void **state)
+static struct fleet_question question; /* without anything at the beginning of a test */
+static struct sparse hist;
+static struct fleet_data data;
+
+static void end(void)
 {
-	struct fleet_question question = { 0 };
+	sparse__clear(&hist);
+	memset(&hist, 0, sizeof(hist));
+	memset(&question, 0, sizeof(question));
+}
+
+TEST(test_percentiles_are_a_list)
+{
 	char name[RUN_NAME];
 
-	(void)state;
 	assert_int_equal(fleet_question__quantiles(&question, "p50,p99.9"), 0);
 	assert_int_equal(question.nr_quantiles, 2);
 	assert_string_equal(fleet_question__name(question.quantiles[0], name), "p50");
 	assert_string_equal(fleet_question__name(question.quantiles[1], name), "p99.9");
 }
 
-static void test_wrong_percentiles_are_refused(void **state)
+TEST(test_wrong_percentiles_are_refused)
 {
 	static const char *const wrong[] = { "",     "50",  "p",    "p0",    "p100", "p-1",  "p50,",
 					     ",p50", "p5x", "p1e1", "p0x10", "pnan", "p50,p" };
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		struct fleet_question question = { 0 };
-
+	for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+		memset(&question, 0, sizeof(question));
 		assert_int_equal(fleet_question__quantiles(&question, wrong[i]), -EINVAL);
 	}
 }
 
-static void test_too_much_is_refused(void **state)
+TEST(test_too_much_is_refused)
 {
-	struct fleet_question question = { 0 };
 	char text[FLEET_VALUE + 16] = "x=";
 
-	(void)state;
 	assert_int_equal(fleet_question__quantiles(&question, "p1,p2,p3,p4,p5,p6,p7,p8"), 0);
 	assert_int_equal(fleet_question__quantiles(&question, "p9"), -E2BIG);
 	assert_int_equal(fleet_question__by(&question, "a,b,c,d"), 0);
@@ -58,9 +61,8 @@ static bool holds(const char *condition, const char *value)
 	return fleet_condition__holds(&side.conditions[0], value);
 }
 
-static void test_a_version_of_the_kernel_has_those_below_it(void **state)
+TEST(test_a_version_of_the_kernel_has_those_below_it)
 {
-	(void)state;
 	assert_true(holds("kernel=6.1", "6.1"));
 	assert_true(holds("kernel=6.1", "6.1.0-27-amd64"));
 	assert_true(holds("kernel=6.1", "6.1-rc3"));
@@ -72,11 +74,8 @@ static void test_a_version_of_the_kernel_has_those_below_it(void **state)
 	assert_true(holds("role=a=b", "a=b"));
 }
 
-static void test_only_services_need_services(void **state)
+TEST(test_only_services_need_services)
 {
-	struct fleet_question question = { 0 };
-
-	(void)state;
 	assert_int_equal(fleet_question__by(&question, "host,kernel"), 0);
 	assert_false(fleet_question__needs_services(&question));
 	assert_int_equal(fleet_question__condition(&question.sides[1], "service=a"), 0);
@@ -102,12 +101,11 @@ static void read_literal(const char *sql, char *out)
 	*out = '\0';
 }
 
-static void test_every_byte_is_escaped_in_sql(void **state)
+TEST(test_every_byte_is_escaped_in_sql)
 {
 	char text[256], back[1024];
 	struct bytes sql = { 0 };
 
-	(void)state;
 	for (unsigned int i = 1; i < 256; i++)
 		text[i - 1] = (char)i;
 	text[255] = '\0';
@@ -119,12 +117,11 @@ static void test_every_byte_is_escaped_in_sql(void **state)
 }
 
 /* Two hosts, each with one sample in a slot, in three groups. */
-static void fill(struct fleet_data *data, const struct fleet_question *question)
+static void fill(void)
 {
 	static const char *const groups[] = { "few", "many", "most" };
-	struct sparse hist = { 0 };
 
-	fleet_data__begin(data, question);
+	fleet_data__begin(&data, &question);
 	for (unsigned int i = 0; i < 6; i++) {
 		const char *values[] = { groups[i % 3] };
 
@@ -132,22 +129,20 @@ static void fill(struct fleet_data *data, const struct fleet_question *question)
 		assert_int_equal(sparse__add_slot(&hist, 100 + i / 3, 1 + i % 3), 0);
 		hist.sum_ns = 1000 * (1 + i % 3);
 		hist.max_ns = 10000 + i;
-		assert_int_equal(
-			fleet_data__add(data, i < 3 ? "a" : "b", "run_queue", values, 0, &hist), 0);
+		assert_int_equal(fleet_data__add(&data, i < 3 ? "a" : "b", "run_queue", values, 0,
+						 &hist),
+				 0);
 	}
-	sparse__clear(&hist);
 }
 
-static void test_groups_are_merged_slot_by_slot_and_ranked_by_time(void **state)
+TEST(test_groups_are_merged_slot_by_slot_and_ranked_by_time)
 {
-	struct fleet_question question = { .kind = FLEET_TOP, .confidence = 0.95, .top = 2 };
 	struct fleet_answer answer;
-	struct fleet_data data;
 
-	(void)state;
+	question = (struct fleet_question){ .kind = FLEET_TOP, .confidence = 0.95, .top = 2 };
 	assert_int_equal(fleet_question__quantiles(&question, "p50"), 0);
 	assert_int_equal(fleet_question__by(&question, "service"), 0);
-	fill(&data, &question);
+	fill();
 	assert_int_equal(fleet_answer__make(&answer, &data), 0);
 	assert_int_equal(answer.nr, 2);
 	assert_int_equal(answer.more, 1);
@@ -163,13 +158,9 @@ static void test_groups_are_merged_slot_by_slot_and_ranked_by_time(void **state)
 	fleet_data__clear(&data);
 }
 
-static void test_a_second_metric_is_refused(void **state)
+TEST(test_a_second_metric_is_refused)
 {
-	struct fleet_question question = { .kind = FLEET_QUANTILE };
-	struct sparse hist = { 0 };
-	struct fleet_data data;
-
-	(void)state;
+	question.kind = FLEET_QUANTILE;
 	strcpy(question.probe, "iolat");
 	fleet_data__begin(&data, &question);
 	assert_int_equal(fleet_data__add(&data, "a", "device", NULL, 0, &hist), 0);
@@ -178,13 +169,9 @@ static void test_a_second_metric_is_refused(void **state)
 	fleet_data__clear(&data);
 }
 
-static void test_counts_that_do_not_fit_are_not_added(void **state)
+TEST(test_counts_that_do_not_fit_are_not_added)
 {
-	struct fleet_question question = { .kind = FLEET_QUANTILE };
-	struct sparse hist = { 0 };
-	struct fleet_data data;
-
-	(void)state;
+	question.kind = FLEET_QUANTILE;
 	fleet_data__begin(&data, &question);
 	assert_int_equal(sparse__add_slot(&hist, 100, UINT64_MAX), 0);
 	assert_int_equal(fleet_data__add(&data, "a", "wait", NULL, 0, &hist), 0);
@@ -193,12 +180,10 @@ static void test_counts_that_do_not_fit_are_not_added(void **state)
 	fleet_data__clear(&data);
 }
 
-static void test_what_cannot_be_true_is_doubted(void **state)
+TEST(test_what_cannot_be_true_is_doubted)
 {
 	const uint64_t minute = 60000000000;
-	struct sparse hist = { 0 };
 
-	(void)state;
 	assert_int_equal(sparse__add_slot(&hist, hist_slot(1000000), 1000000), 0);
 	hist.sum_ns = 1000000ULL * 1000000;
 	assert_null(fleet_data__doubt(&hist, minute));
@@ -215,23 +200,6 @@ static void test_what_cannot_be_true_is_doubted(void **state)
 	assert_string_equal(fleet_data__doubt(&hist, 999999), "more events than ns");
 	hist.slots[0].slot = HIST_SLOTS;
 	assert_string_equal(fleet_data__doubt(&hist, minute), "counts");
-	sparse__clear(&hist);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_percentiles_are_a_list),
-		cmocka_unit_test(test_wrong_percentiles_are_refused),
-		cmocka_unit_test(test_too_much_is_refused),
-		cmocka_unit_test(test_a_version_of_the_kernel_has_those_below_it),
-		cmocka_unit_test(test_only_services_need_services),
-		cmocka_unit_test(test_every_byte_is_escaped_in_sql),
-		cmocka_unit_test(test_groups_are_merged_slot_by_slot_and_ranked_by_time),
-		cmocka_unit_test(test_a_second_metric_is_refused),
-		cmocka_unit_test(test_counts_that_do_not_fit_are_not_added),
-		cmocka_unit_test(test_what_cannot_be_true_is_doubted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { .tear_down = end })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sample.h"
+#include "unit.h"
 
-#include <errno.h>
 #include <sqlite3.h>
 
 #include "core/frames.h"
@@ -9,19 +9,23 @@
 #include "store/recording.h"
 #include "store/rundb.h"
 
-static void add(struct frames *frames, uint64_t pid, uint64_t address, const char *name,
+static struct frames frames; /* of the test that runs */
+
+static void add(struct frames *to, uint64_t pid, uint64_t address, const char *name,
 		const char *place, bool truncated)
 {
 	const struct frame frame = { pid, address, truncated, name, place };
 
-	assert_int_equal(frames__add(frames, &frame), 0);
+	assert_int_equal(frames__add(to, &frame), 0);
 }
 
-static void each_process_has_its_own_addresses(void **state)
+static void clear(void)
 {
-	struct frames frames = { 0 };
+	frames__clear(&frames);
+}
 
-	(void)state;
+TEST(each_process_has_its_own_addresses, NULL, clear)
+{
 	add(&frames, 7, 0x1000, "main+0x1", "a+0x1000", false);
 	add(&frames, 8, 0x1000, "other+0x2", "b+0x1000", false);
 	add(&frames, 0, 0xffffffff81000000, "vfs_read+0x3", "[kernel]", false);
@@ -30,16 +34,13 @@ static void each_process_has_its_own_addresses(void **state)
 	assert_string_equal(frames__find(&frames, 8, 0x1000)->name, "other+0x2");
 	assert_string_equal(frames__find(&frames, 0, 0xffffffff81000000)->place, "[kernel]");
 	assert_null(frames__find(&frames, 0, 0x1000));
-	frames__clear(&frames);
+	clear();
 	assert_null(frames__find(&frames, 7, 0x1000));
 }
 
 /* As an address at the top of one stack and the end of another. */
-static void one_address_is_one_frame(void **state)
+TEST(one_address_is_one_frame, NULL, clear)
 {
-	struct frames frames = { 0 };
-
-	(void)state;
 	add(&frames, 7, 0x1000, "", "", true);
 	add(&frames, 7, 0x1000, "main+0x1", "a+0x1000", false);
 	add(&frames, 7, 0x1000, "", "", false);
@@ -47,7 +48,6 @@ static void one_address_is_one_frame(void **state)
 	assert_int_equal(frames.nr, 1);
 	assert_string_equal(frames.frames[0].name, "main+0x1");
 	assert_true(frames.frames[0].truncated);
-	frames__clear(&frames);
 }
 
 static void assert_text(const char *name, const char *place, const char *text, const char *brief)
@@ -59,11 +59,10 @@ static void assert_text(const char *name, const char *place, const char *text, c
 	assert_string_equal(frame__text(&frame, 0x7f00, true, out), brief);
 }
 
-static void the_text_says_what_is_known(void **state)
+TEST(the_text_says_what_is_known)
 {
 	char out[FRAME_TEXT];
 
-	(void)state;
 	assert_text("read+0x1d", "libc.so.6+0x2a1c3 (8f3e)", "read+0x1d libc.so.6+0x2a1c3 (8f3e)",
 		    "read+0x1d");
 	assert_text("", "libc.so.6+0x2a1c3 (8f3e)", "libc.so.6+0x2a1c3 (8f3e)",
@@ -73,12 +72,11 @@ static void the_text_says_what_is_known(void **state)
 	assert_string_equal(frame__text(NULL, 0x7f00, true, out), "0x7f00");
 }
 
-static void a_stack_is_taken_apart(void **state)
+TEST(a_stack_is_taken_apart)
 {
 	const char *stack = "ffffffff81000000 7f00", *none = "";
 	uint64_t address;
 
-	(void)state;
 	assert_true(frames__next(&stack, &address));
 	assert_int_equal(address, 0xffffffff81000000);
 	assert_true(frames__next(&stack, &address));
@@ -87,12 +85,10 @@ static void a_stack_is_taken_apart(void **state)
 	assert_false(frames__next(&none, &address));
 }
 
-static void frames_of_the_tracing_program_are_skipped(void **state)
+TEST(frames_of_the_tracing_program_are_skipped, NULL, clear)
 {
 	const char *stack = "81 82 83 84", *none = "84 81";
-	struct frames frames = { 0 };
 
-	(void)state;
 	add(&frames, 0, 0x81, "bpf_prog_1234_stamps_switch+0x1", "[bpf]", false);
 	add(&frames, 0, 0x82, "bpf_trace_run4+0x2", "[kernel]", false);
 	add(&frames, 0, 0x83, "__traceiter_sched_switch+0x3", "[kernel]", false);
@@ -102,13 +98,11 @@ static void frames_of_the_tracing_program_are_skipped(void **state)
 	assert_string_equal(stack, " 84");
 	frames__skip_tracing(&frames, &none);
 	assert_string_equal(none, "84 81");
-	frames__clear(&frames);
 }
 
-static void assert_walk(const struct frames *frames, uint64_t pid, const char *stack,
-			unsigned int most, const char *wanted)
+static void assert_walk(uint64_t pid, const char *stack, unsigned int most, const char *wanted)
 {
-	struct frames_walk walk = frames__walk(frames, pid, stack, most);
+	struct frames_walk walk = frames__walk(&frames, pid, stack, most);
 	char out[FRAME_TEXT], all[4 * FRAME_TEXT] = "";
 	const char *text;
 
@@ -118,35 +112,28 @@ static void assert_walk(const struct frames *frames, uint64_t pid, const char *s
 	assert_string_equal(all, wanted);
 }
 
-static void a_walk_says_how_the_stack_ends(void **state)
+TEST(a_walk_says_how_the_stack_ends, NULL, clear)
 {
-	struct frames frames = { 0 };
-
-	(void)state;
 	add(&frames, 0, 0x81, "bpf_prog_1234_stamps_switch+0x1", "[bpf]", false);
 	add(&frames, 0, 0x84, "__schedule+0x4", "[kernel]", false);
 	add(&frames, 7, 0x1, "read+0x1", "libc+0x1", false);
 	add(&frames, 7, 0x2, "main+0x2", "a+0x2", true);
 	frames__sort(&frames);
-	assert_walk(&frames, 0, "81 84 ff", 6, "__schedule+0x4 0xff ");
-	assert_walk(&frames, 7, "1 2", 2, "read+0x1 main+0x2 (truncated: no frame pointer) ");
-	assert_walk(&frames, 7, "1 2", 1, "read+0x1 ... ");
-	assert_walk(&frames, 7, "2 1", 6, "main+0x2 read+0x1 ");
-	assert_walk(&frames, 7, "", 6, "");
-	frames__clear(&frames);
+	assert_walk(0, "81 84 ff", 6, "__schedule+0x4 0xff ");
+	assert_walk(7, "1 2", 2, "read+0x1 main+0x2 (truncated: no frame pointer) ");
+	assert_walk(7, "1 2", 1, "read+0x1 ... ");
+	assert_walk(7, "2 1", 6, "main+0x2 read+0x1 ");
+	assert_walk(7, "", 6, "");
 }
 
-static void names_longer_than_a_text_are_cut(void **state)
+TEST(names_longer_than_a_text_are_cut, NULL, clear)
 {
-	struct frames frames = { 0 };
 	char name[2 * FRAME_TEXT], out[FRAME_TEXT];
 
-	(void)state;
 	memset(name, 'a', sizeof(name));
 	name[sizeof(name) - 1] = '\0';
 	add(&frames, 7, 1, name, name, false);
 	assert_true(strlen(frame__text(&frames.frames[0], 1, false, out)) < FRAME_TEXT);
-	frames__clear(&frames);
 }
 
 /* run.db of a run with these frames. */
@@ -170,13 +157,12 @@ static void write_run(void)
 	run__free(run);
 }
 
-static void frames_are_read_back(void **state)
+TEST(frames_are_read_back, unit_enter_dir, unit_leave_dir)
 {
 	struct run *read = calloc(1, sizeof(*read));
 	const struct frame *frame;
 	struct rundb *db;
 
-	(void)state;
 	write_run();
 	assert_int_equal(rundb__open(&db, dir, read), 0);
 	assert_int_equal(read->frames.nr, 2);
@@ -201,7 +187,7 @@ static void change(const char *sql)
 	sqlite3_close(db);
 }
 
-static void damaged_frames_are_refused(void **state)
+TEST(damaged_frames_are_refused, unit_enter_dir, unit_leave_dir)
 {
 	static const char *const changes[] = { "UPDATE frame SET address = 'not hexadecimal'",
 					       "UPDATE frame SET pid = -1",
@@ -210,8 +196,7 @@ static void damaged_frames_are_refused(void **state)
 	struct run *read = calloc(1, sizeof(*read));
 	struct rundb *db;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(changes); i++) {
 		write_run();
 		change(changes[i]);
 		assert_int_equal(rundb__open(&db, dir, read), -EUCLEAN);
@@ -221,21 +206,4 @@ static void damaged_frames_are_refused(void **state)
 	free(read);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_process_has_its_own_addresses),
-		cmocka_unit_test(one_address_is_one_frame),
-		cmocka_unit_test(the_text_says_what_is_known),
-		cmocka_unit_test(a_stack_is_taken_apart),
-		cmocka_unit_test(frames_of_the_tracing_program_are_skipped),
-		cmocka_unit_test(a_walk_says_how_the_stack_ends),
-		cmocka_unit_test(names_longer_than_a_text_are_cut),
-		cmocka_unit_test_setup_teardown(frames_are_read_back, unit_make_dir,
-						unit_remove_dir),
-		cmocka_unit_test_setup_teardown(damaged_frames_are_refused, unit_make_dir,
-						unit_remove_dir),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

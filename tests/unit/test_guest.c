@@ -2,25 +2,20 @@
 /* The private guest's memory, read as the CPU would. */
 #include "unit.h"
 
-#include <stdbool.h>
-
 #include "probes/ringlat/guest.h"
 
 static unsigned char *memory;
 
-static int build(void **state)
+static void build(void)
 {
-	(void)state;
 	memory = calloc(1, GUEST_SIZE);
+	assert_non_null(memory);
 	guest__build(memory);
-	return memory ? 0 : -1;
 }
 
-static int drop(void **state)
+static void drop(void)
 {
-	(void)state;
 	free(memory);
-	return 0;
 }
 
 static uint64_t at(uint64_t address)
@@ -52,9 +47,8 @@ static uint64_t translate(uint64_t address)
 	return FRAME(entry) | (all & 0xfff);
 }
 
-static void pages_are_where_they_should_be(void **state)
+TEST(pages_are_where_they_should_be)
 {
-	(void)state;
 	for (uint64_t page = 0; page < GUEST_SIZE; page += GUEST_PAGE) {
 		uint64_t entry = translate(page);
 		bool kernel = page >= GUEST_PML4 && page < GUEST_KERNEL_END;
@@ -80,9 +74,8 @@ static void pages_are_where_they_should_be(void **state)
 	assert_int_equal(at(GUEST_PD + 8), 0);
 }
 
-static void code_fits_and_is_there(void **state)
+TEST(code_fits_and_is_there)
 {
-	(void)state;
 	assert_true(guest__user_address(guest_user_end) <= GUEST_USER_STACK - GUEST_PAGE);
 	assert_true(guest__kernel_address(guest_kernel_end) <= GUEST_KERNEL_END);
 	assert_memory_equal(memory + guest__user_address(guest_user_syscall), guest_user_syscall,
@@ -106,12 +99,11 @@ static void assert_descriptor(const struct kvm_segment *segment)
 	assert_true(!segment->s || segment->dpl == (segment->selector & 3));
 }
 
-static void segments_match_the_registers(void **state)
+TEST(segments_match_the_registers)
 {
 	struct kvm_sregs sregs = { 0 };
 	uint64_t low, high;
 
-	(void)state;
 	guest__set_sregs(&sregs);
 	assert_descriptor(&sregs.cs);
 	assert_descriptor(&sregs.ss);
@@ -139,12 +131,11 @@ static void segments_match_the_registers(void **state)
 }
 
 /* Where SYSCALL and SYSRET go, by the manual's arithmetic on STAR. */
-static void syscall_finds_its_segments(void **state)
+TEST(syscall_finds_its_segments)
 {
 	struct kvm_msr_entry msrs[3];
 	uint64_t star;
 
-	(void)state;
 	assert_int_equal(guest__msrs(msrs), 3);
 	assert_int_equal(msrs[0].index, 0xc0000081);
 	star = msrs[0].data;
@@ -176,9 +167,8 @@ static struct gate gate_of(unsigned int vector)
 			      low >> 47 & 1 };
 }
 
-static void gates_lead_into_the_kernel(void **state)
+TEST(gates_lead_into_the_kernel)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 256; i++) {
 		struct gate gate = gate_of(i);
 		bool ours = i == GUEST_VECTOR_INT || i == GUEST_VECTOR_DONE;
@@ -196,18 +186,17 @@ static void gates_lead_into_the_kernel(void **state)
 }
 
 /* Each stub pushes its own vector, and a zero before it where the CPU pushes no error code. */
-static void exceptions_report_themselves(void **state)
+TEST(exceptions_report_themselves)
 {
 	static const unsigned int with_code[] = { 8, 10, 11, 12, 13, 17, 21, 29, 30 };
 
-	(void)state;
 	for (unsigned int i = 0; i < GUEST_EXCEPTIONS; i++) {
 		const unsigned char *stub = memory + gate_of(i).to;
 		bool has_code = false;
 
 		if (i == GUEST_VECTOR_PF)
 			continue;
-		for (size_t k = 0; k < sizeof(with_code) / sizeof(with_code[0]); k++)
+		for (size_t k = 0; k < COUNT_OF(with_code); k++)
 			has_code |= with_code[k] == i;
 		if (!has_code) {
 			assert_memory_equal(stub, "\x6a\x00", 2); /* push $0 */
@@ -218,16 +207,4 @@ static void exceptions_report_themselves(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pages_are_where_they_should_be),
-		cmocka_unit_test(code_fits_and_is_there),
-		cmocka_unit_test(segments_match_the_registers),
-		cmocka_unit_test(syscall_finds_its_segments),
-		cmocka_unit_test(gates_lead_into_the_kernel),
-		cmocka_unit_test(exceptions_report_themselves),
-	};
-
-	return cmocka_run_group_tests(tests, build, drop);
-}
+UNIT_MAIN(.all = { build, drop })

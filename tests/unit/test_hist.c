@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "unit.h"
+#include "sample.h"
 
-#include <errno.h>
-
-#include "core/hist.h"
 #include "core/sparse.h"
 
 /* The definition of the scheme in 128 bits, by division and search: shares nothing with hist.h. */
@@ -21,9 +18,8 @@ static uint32_t defined_slot(uint64_t ns)
 	return 32 + 32 * octave + (uint32_t)((v >> octave) - 32);
 }
 
-static void slots_follow_the_definition_at_every_edge(void **state)
+TEST(slots_follow_the_definition_at_every_edge)
 {
-	(void)state;
 	for (uint32_t slot = 1; slot < HIST_SLOTS; slot++) {
 		uint64_t edge = hist_slot_low_ns(slot);
 
@@ -38,9 +34,8 @@ static void slots_follow_the_definition_at_every_edge(void **state)
 	assert_int_equal(hist_slot(HIST_LIMIT_NS - 1), HIST_OVERFLOW_SLOT - 1);
 }
 
-static void slots_follow_the_definition_everywhere(void **state)
+TEST(slots_follow_the_definition_everywhere)
 {
-	(void)state;
 	for (uint64_t ns = 0; ns < 3000000; ns++)
 		assert_int_equal(hist_slot(ns), defined_slot(ns));
 	for (int i = 0; i < 3000000; i++) {
@@ -61,9 +56,8 @@ static uint32_t octave_slot(uint64_t ns)
 	return hist_octave_slot(v, hist_octave(v));
 }
 
-static void slots_by_octave_are_the_same(void **state)
+TEST(slots_by_octave_are_the_same)
 {
-	(void)state;
 	for (uint32_t slot = 1; hist_slot_low_ns(slot) < HIST_SCALE_SHORT_NS; slot++) {
 		assert_int_equal(octave_slot(hist_slot_low_ns(slot) - 1), slot - 1);
 		assert_int_equal(octave_slot(hist_slot_low_ns(slot)), slot);
@@ -71,9 +65,8 @@ static void slots_by_octave_are_the_same(void **state)
 	assert_int_equal(octave_slot(HIST_SCALE_SHORT_NS - 1), hist_slot(HIST_SCALE_SHORT_NS - 1));
 }
 
-static void octaves_begin_at_powers_of_two_of_us(void **state)
+TEST(octaves_begin_at_powers_of_two_of_us)
 {
-	(void)state;
 	for (uint32_t k = 0; k <= HIST_OCTAVES; k++) {
 		uint32_t slot = hist_slot((1ULL << k) * 1000);
 
@@ -88,9 +81,8 @@ static void octaves_begin_at_powers_of_two_of_us(void **state)
 	assert_int_equal(hist_slot_bucket(HIST_OVERFLOW_SLOT), HIST_LOG2_BUCKETS - 1);
 }
 
-static void slots_are_monotone_and_narrow(void **state)
+TEST(slots_are_monotone_and_narrow)
 {
-	(void)state;
 	for (uint32_t slot = 0; slot < HIST_OVERFLOW_SLOT; slot++) {
 		uint64_t low = hist_slot_low_ns(slot), high = hist_slot_low_ns(slot + 1);
 
@@ -100,21 +92,11 @@ static void slots_are_monotone_and_narrow(void **state)
 	}
 }
 
-static void add_sample(struct lat_hist *hist, uint64_t ns)
-{
-	hist->slots[hist_slot(ns)]++;
-	hist->sum_ns += ns;
-	hist->tail += ns >= 8000;
-	if (hist->max_ns < ns)
-		hist->max_ns = ns;
-}
-
-static void log2_buckets_are_exact(void **state)
+TEST(log2_buckets_are_exact)
 {
 	uint64_t buckets[HIST_LOG2_BUCKETS], expected[HIST_LOG2_BUCKETS] = { 0 };
 	struct lat_hist hist = { 0 };
 
-	(void)state;
 	assert_int_equal(hist__top_bucket(&hist), -1);
 	for (int i = 0; i < 100000; i++) {
 		uint64_t ns = unit_random() >> (unit_random() % 64), us = ns / 1000;
@@ -123,7 +105,7 @@ static void log2_buckets_are_exact(void **state)
 		while (k < 36 && us >= 2ULL << k)
 			k++;
 		expected[k]++;
-		add_sample(&hist, ns);
+		sample_add(&hist, ns, 1);
 	}
 	hist__log2(&hist, buckets);
 	assert_memory_equal(buckets, expected, sizeof(buckets));
@@ -181,7 +163,7 @@ static void check_quantiles(const struct lat_hist *hist, const uint64_t *sorted,
 		{ 0.99, 99, 100 }, { 0.999, 999, 1000 }, { 0.9999, 9999, 10000 }, { 1.0, 1, 1 },
 	};
 
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(wanted); i++) {
 		uint64_t rank = (n * wanted[i].part + wanted[i].of - 1) / wanted[i].of;
 		uint64_t got = hist__quantile_ns(hist, wanted[i].q);
 
@@ -191,21 +173,20 @@ static void check_quantiles(const struct lat_hist *hist, const uint64_t *sorted,
 	assert_int_equal(hist__quantile_ns(hist, 1.0), sorted[n - 1]);
 }
 
-static void quantiles_are_within_a_slot(void **state)
+TEST(quantiles_are_within_a_slot)
 {
 	static const size_t sizes[] = { 1, 2, 3, 10, 99, 100, 101, 1000, 10000, 65537 };
 	uint64_t *values = calloc(65537, sizeof(*values));
 
-	(void)state;
 	for (int shape = 0; shape < SHAPES; shape++) {
-		for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+		for (size_t s = 0; s < COUNT_OF(sizes); s++) {
 			struct lat_hist hist = { 0 };
 			uint64_t sum = 0;
 
 			for (size_t i = 0; i < sizes[s]; i++) {
 				values[i] = draw(shape);
 				sum += values[i];
-				add_sample(&hist, values[i]);
+				sample_add(&hist, values[i], 1);
 			}
 			qsort(values, sizes[s], sizeof(*values), by_value);
 			check_quantiles(&hist, values, sizes[s]);
@@ -215,14 +196,13 @@ static void quantiles_are_within_a_slot(void **state)
 	free(values);
 }
 
-static void quantiles_do_not_fall(void **state)
+TEST(quantiles_do_not_fall)
 {
 	struct lat_hist hist = { 0 };
 	uint64_t last = 0;
 
-	(void)state;
 	for (int i = 0; i < 777; i++)
-		add_sample(&hist, draw(LOG_UNIFORM));
+		sample_add(&hist, draw(LOG_UNIFORM), 1);
 	for (int i = 1; i <= 10000; i++) {
 		uint64_t now = hist__quantile_ns(&hist, i / 10000.0);
 
@@ -232,43 +212,40 @@ static void quantiles_do_not_fall(void **state)
 }
 
 /* Ten samples share a slot of 32 us evenly: each lies in the middle of its tenth. */
-static void samples_of_a_slot_are_spread_over_it(void **state)
+TEST(samples_of_a_slot_are_spread_over_it)
 {
 	struct lat_hist hist = { 0 };
 	uint32_t slot = hist_slot(1024 * 1000);
 	uint64_t low = hist_slot_low_ns(slot), width = hist_slot_low_ns(slot + 1) - low;
 
-	(void)state;
 	assert_int_equal(width, 32000);
 	for (int i = 0; i < 10; i++)
-		add_sample(&hist, low + (uint64_t)i);
+		sample_add(&hist, low + (uint64_t)i, 1);
 	for (int i = 0; i < 10; i++)
-		add_sample(&hist, 100 * low);
+		sample_add(&hist, 100 * low, 1);
 	for (int i = 1; i <= 10; i++)
 		assert_int_equal(hist__quantile_ns(&hist, i / 20.0),
 				 low + width * (2 * (unsigned int)i - 1) / 20);
 }
 
-static void the_slot_of_the_maximum_ends_there(void **state)
+TEST(the_slot_of_the_maximum_ends_there)
 {
 	struct lat_hist hist = { 0 };
 	uint64_t low = hist_slot_low_ns(hist_slot(1024 * 1000));
 
-	(void)state;
 	for (unsigned int i = 1; i <= 10; i++)
-		add_sample(&hist, low + 100 * i);
+		sample_add(&hist, low + 100 * i, 1);
 	assert_int_equal(hist__quantile_ns(&hist, 0.5), low + 450);
 }
 
-static void empty_and_overflow_have_answers(void **state)
+TEST(empty_and_overflow_have_answers)
 {
 	struct lat_hist hist = { 0 };
 
-	(void)state;
 	assert_int_equal(hist__quantile_ns(&hist, 0.5), 0);
 	assert_true(hist__mean_ns(&hist) == 0);
-	add_sample(&hist, HIST_LIMIT_NS + 5);
-	add_sample(&hist, HIST_LIMIT_NS + 500);
+	sample_add(&hist, HIST_LIMIT_NS + 5, 1);
+	sample_add(&hist, HIST_LIMIT_NS + 500, 1);
 	assert_true(hist__quantile_ns(&hist, 0.5) >= HIST_LIMIT_NS);
 	assert_int_equal(hist__quantile_ns(&hist, 1), HIST_LIMIT_NS + 500);
 	/* a maximum below its samples can only come from a damaged file */
@@ -276,14 +253,13 @@ static void empty_and_overflow_have_answers(void **state)
 	assert_true(hist__quantile_ns(&hist, 0.5) <= 10);
 }
 
-static void deltas_add_up(void **state)
+TEST(deltas_add_up)
 {
 	struct lat_hist now = { 0 }, before = { 0 }, delta, total = { 0 };
 
-	(void)state;
 	for (int round = 0; round < 50; round++) {
 		for (int i = 0; i < 200; i++)
-			add_sample(&now, draw(HEAVY_TAIL));
+			sample_add(&now, draw(HEAVY_TAIL), 1);
 		hist__delta(&delta, &now, &before);
 		assert_int_equal(hist__count(&delta), 200);
 		hist__add(&total, &delta);
@@ -292,50 +268,43 @@ static void deltas_add_up(void **state)
 	assert_memory_equal(&total, &now, sizeof(now));
 }
 
-static void max_of_a_delta(void **state)
+/* A sample after others, and the maximum of what was gained. */
+TEST(max_of_a_delta)
 {
+	const struct {
+		uint64_t ns, max_ns;
+	} samples[] = {
+		{ 5000, hist_slot_low_ns(hist_slot(5000) + 1) - 1 },
+		/* same slot as the maximum of all: the edge is capped by that maximum */
+		{ 1000000, 1000000 },
+		{ 1000001, 1000001 },
+		{ HIST_LIMIT_NS * 2, HIST_LIMIT_NS * 2 },
+		{ HIST_LIMIT_NS, HIST_LIMIT_NS * 2 },
+	};
 	struct lat_hist now = { 0 }, before, delta;
 
-	(void)state;
-	add_sample(&now, 1000000);
+	sample_add(&now, 1000000, 1);
 	before = now;
 	hist__delta(&delta, &now, &before);
 	assert_int_equal(delta.max_ns, 0);
-
-	add_sample(&now, 5000);
-	hist__delta(&delta, &now, &before);
-	assert_int_equal(delta.max_ns, hist_slot_low_ns(hist_slot(5000) + 1) - 1);
-
-	/* same slot as the maximum of all, below it: the edge is capped by that maximum */
-	before = now;
-	add_sample(&now, 999999 + 1);
-	hist__delta(&delta, &now, &before);
-	assert_int_equal(delta.max_ns, 1000000);
-
-	before = now;
-	add_sample(&now, 1000001);
-	hist__delta(&delta, &now, &before);
-	assert_int_equal(delta.max_ns, 1000001);
-
-	before = now;
-	add_sample(&now, HIST_LIMIT_NS * 2);
-	before = now;
-	add_sample(&now, HIST_LIMIT_NS);
-	hist__delta(&delta, &now, &before);
-	assert_int_equal(delta.max_ns, HIST_LIMIT_NS * 2);
+	for (size_t i = 0; i < COUNT_OF(samples); i++) {
+		before = now;
+		sample_add(&now, samples[i].ns, 1);
+		hist__delta(&delta, &now, &before);
+		assert_int_equal(delta.max_ns, samples[i].max_ns);
+	}
 }
 
-static void delta_may_be_in_place(void **state)
+TEST(delta_may_be_in_place)
 {
 	struct lat_cell now = { 0 }, before = { 0 }, delta;
 
-	(void)state;
 	now.counts[LAT_SEEN] = 7;
 	before.counts[LAT_SEEN] = 3;
-	add_sample(&before.hist, 5000);
+	sample_add(&before.hist, 5000, 1);
 	now.hist = before.hist;
-	add_sample(&now.hist, 300);
-	add_sample(&now.hist, 70000);
+	sample_add(&now.hist, 300, 1);
+	sample_add(&now.hist, 70000, 1);
 	hist__delta_cell(&delta, &now, &before);
 	hist__delta_cell(&now, &now, &before);
 	assert_memory_equal(&now, &delta, sizeof(now));
@@ -371,9 +340,8 @@ static uint64_t settled(uint64_t tail, int is_edge)
 	return now.tail;
 }
 
-static void tail_is_what_the_slots_allow(void **state)
+TEST(tail_is_what_the_slots_allow)
 {
-	(void)state;
 	assert_int_equal(settled(5, 0), 10); /* `before` has one that is still to come */
 	assert_int_equal(settled(6, 0), 10);
 	assert_int_equal(settled(10, 0), 10);
@@ -386,13 +354,12 @@ static void tail_is_what_the_slots_allow(void **state)
 }
 
 /* The same samples one by one, in no order, into both forms. */
-static void sparse_is_the_same(void **state)
+TEST(sparse_is_the_same)
 {
 	struct lat_hist dense = { .sum_ns = 7, .max_ns = 5, .tail = 3 }, back;
 	struct sparse sparse = { .sum_ns = 7, .max_ns = 5, .tail = 3 };
 	uint64_t below = 0;
 
-	(void)state;
 	for (unsigned int i = 0; i < 3000; i++) {
 		uint32_t slot = i < 2 ? HIST_OVERFLOW_SLOT : (uint32_t)(unit_random() % 200) * 5;
 
@@ -409,14 +376,13 @@ static void sparse_is_the_same(void **state)
 	assert_null(sparse.slots);
 }
 
-static void sparse_is_set_anew(void **state)
+TEST(sparse_is_set_anew)
 {
 	static const unsigned int samples[] = { 1, HIST_SLOTS, 0, 16, 17, 300 };
 	struct sparse sparse = { 0 }, twice = { 0 };
 	struct lat_hist back;
 
-	(void)state;
-	for (unsigned int i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+	for (unsigned int i = 0; i < COUNT_OF(samples); i++) {
 		struct lat_hist hist = { .sum_ns = i, .max_ns = i, .tail = i };
 
 		for (unsigned int slot = HIST_SLOTS - samples[i]; slot < HIST_SLOTS; slot++)
@@ -435,12 +401,11 @@ static void sparse_is_set_anew(void **state)
 }
 
 /* Rounds of new samples; each is read and subtracted in both forms. */
-static void sparse_reads_and_subtracts_as_dense(void **state)
+TEST(sparse_reads_and_subtracts_as_dense)
 {
 	struct lat_hist hist = { 0 }, before = { 0 }, delta, back;
 	struct sparse now = { 0 }, old = { 0 }, gained = { 0 };
 
-	(void)state;
 	for (unsigned int round = 0; round < 200; round++) {
 		for (uint64_t i = unit_random() % 40; i; i--) {
 			uint32_t slot = (uint32_t)(unit_random() % HIST_SLOTS);
@@ -466,11 +431,10 @@ static void sparse_reads_and_subtracts_as_dense(void **state)
 	sparse__clear(&gained);
 }
 
-static void sparse_does_not_overflow(void **state)
+TEST(sparse_does_not_overflow)
 {
 	struct sparse sparse = { 0 };
 
-	(void)state;
 	assert_int_equal(sparse__add_slot(&sparse, 7, UINT64_MAX - 1), 0);
 	assert_int_equal(sparse__add_slot(&sparse, 7, 1), 0);
 	assert_int_equal(sparse__add_slot(&sparse, 7, 1), -EOVERFLOW);
@@ -478,29 +442,4 @@ static void sparse_does_not_overflow(void **state)
 	sparse__clear(&sparse);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(slots_follow_the_definition_at_every_edge),
-		cmocka_unit_test(slots_follow_the_definition_everywhere),
-		cmocka_unit_test(slots_by_octave_are_the_same),
-		cmocka_unit_test(octaves_begin_at_powers_of_two_of_us),
-		cmocka_unit_test(slots_are_monotone_and_narrow),
-		cmocka_unit_test(log2_buckets_are_exact),
-		cmocka_unit_test(quantiles_are_within_a_slot),
-		cmocka_unit_test(quantiles_do_not_fall),
-		cmocka_unit_test(samples_of_a_slot_are_spread_over_it),
-		cmocka_unit_test(the_slot_of_the_maximum_ends_there),
-		cmocka_unit_test(empty_and_overflow_have_answers),
-		cmocka_unit_test(deltas_add_up),
-		cmocka_unit_test(max_of_a_delta),
-		cmocka_unit_test(delta_may_be_in_place),
-		cmocka_unit_test(tail_is_what_the_slots_allow),
-		cmocka_unit_test(sparse_is_the_same),
-		cmocka_unit_test(sparse_is_set_anew),
-		cmocka_unit_test(sparse_reads_and_subtracts_as_dense),
-		cmocka_unit_test(sparse_does_not_overflow),
-	};
-
-	return cmocka_run_group_tests_name("hist", tests, NULL, NULL);
-}
+UNIT_MAIN()

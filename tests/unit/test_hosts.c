@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include <math.h>
-
 #include "core/hist.h"
 #include "stats/hosts.h"
 
@@ -21,24 +19,20 @@ static struct fleet {
 	ssize_t tests;
 } fleet;
 
-static int begin(void **state)
+static void begin(void)
 {
-	(void)state;
 	memset(&fleet, 0, sizeof(fleet));
 	fleet.rules = (struct hosts_rules){ .confidence = 0.95,
 					    .quantiles = quantiles,
 					    .nr_quantiles = 2 };
-	return 0;
 }
 
-static int end(void **state)
+static void end(void)
 {
-	(void)state;
 	for (size_t i = 0; i < MOST; i++) {
 		sparse__clear(&fleet.made[0][i]);
 		sparse__clear(&fleet.made[1][i]);
 	}
-	return 0;
 }
 
 /* Events spread evenly from `ns` to twice that. */
@@ -82,11 +76,15 @@ static void judge(void)
 		hosts__compare(&fleet.rules, fleet.in, fleet.hosts, &latency, 1, fleet.judged);
 }
 
-static void test_groups_far_apart_have_the_least_p_of_all_assignments(void **state)
+static void judge_groups(size_t off, uint64_t off_ns, size_t on, uint64_t on_ns)
 {
-	(void)state;
-	add_groups(4, 2000, 4, 8000);
+	add_groups(off, off_ns, on, on_ns);
 	judge();
+}
+
+TEST(test_groups_far_apart_have_the_least_p_of_all_assignments)
+{
+	judge_groups(4, 2000, 4, 8000);
 	assert_int_equal(fleet.tests, 2);
 	for (unsigned int i = 0; i < 2; i++) {
 		/* 8 choose 4 is 70; the mirror image is as extreme. */
@@ -101,35 +99,28 @@ static void test_groups_far_apart_have_the_least_p_of_all_assignments(void **sta
 }
 
 /* 17 choose 3 is 680, 17 choose 8 is more than are tried. */
-static void test_a_large_group_may_be_on_either_side(void **state)
+TEST(test_a_large_group_may_be_on_either_side)
 {
-	(void)state;
-	add_groups(14, 2000, 3, 8000);
-	judge();
+	judge_groups(14, 2000, 3, 8000);
 	assert_float_equal(fleet.judged[0].p, 1. / 680, 1e-9);
-	end(state);
-	begin(state);
-	add_groups(3, 8000, 14, 2000);
-	judge();
+	end();
+	begin();
+	judge_groups(3, 8000, 14, 2000);
 	assert_float_equal(fleet.judged[0].p, 1. / 680, 1e-9);
 }
 
-static void test_the_other_direction_is_better(void **state)
+TEST(test_the_other_direction_is_better)
 {
-	(void)state;
-	add_groups(5, 8000, 4, 2000);
-	judge();
+	judge_groups(5, 8000, 4, 2000);
 	/* 9 choose 4; no assignment of unequal groups has a mirror image. */
 	assert_float_equal(fleet.judged[1].p, 1. / 126, 1e-9);
 	assert_int_equal(fleet.judged[1].verdict, JUDGE_BETTER);
 	assert_true(fleet.judged[1].high < 1);
 }
 
-static void test_equal_groups_have_no_difference(void **state)
+TEST(test_equal_groups_have_no_difference)
 {
-	(void)state;
-	add_groups(6, 2000, 6, 2000);
-	judge();
+	judge_groups(6, 2000, 6, 2000);
 	assert_int_equal(fleet.tests, 2);
 	for (unsigned int i = 0; i < 2; i++) {
 		assert_float_equal(fleet.judged[i].ratio, 1, 1e-9);
@@ -140,9 +131,8 @@ static void test_equal_groups_have_no_difference(void **state)
 }
 
 /* Half of the hosts of both groups are slow: many events do not make many hosts. */
-static void test_more_events_do_not_make_more_hosts(void **state)
+TEST(test_more_events_do_not_make_more_hosts)
 {
-	(void)state;
 	for (size_t i = 0; i < 10; i++)
 		add(i, i / 5, i % 2 ? 2000 : 4000, 10000000);
 	judge();
@@ -151,54 +141,46 @@ static void test_more_events_do_not_make_more_hosts(void **state)
 	assert_true(fleet.judged[0].p > 0.3);
 }
 
-static void test_many_hosts_are_assigned_by_chance_the_same_way_each_time(void **state)
+TEST(test_many_hosts_are_assigned_by_chance_the_same_way_each_time)
 {
 	double p;
 
-	(void)state;
-	add_groups(12, 2000, 12, 2300);
-	judge();
+	judge_groups(12, 2000, 12, 2300);
 	p = fleet.judged[0].p;
 	assert_true(p >= 1. / HOSTS_ASSIGNMENTS && p < 0.05);
 	judge();
 	assert_float_equal(fleet.judged[0].p, p, 0);
 }
 
-static void test_three_against_three_cannot_show_anything(void **state)
+TEST(test_three_against_three_cannot_show_anything)
 {
-	(void)state;
-	add_groups(3, 2000, 3, 80000);
-	judge();
+	judge_groups(3, 2000, 3, 80000);
 	assert_int_equal(fleet.tests, 0);
 	assert_string_equal(judge__verdict(&fleet.judged[0]), "cannot tell");
-	assert_non_null(strstr(fleet.judged[0].why, "assigned in 20 ways"));
+	assert_has(fleet.judged[0].why, "assigned in 20 ways");
 	assert_true(isnan(fleet.judged[0].p) && isnan(fleet.judged[0].low));
 	assert_true(fleet.judged[0].ratio > 30);
 }
 
-static void test_two_hosts_are_too_few(void **state)
+TEST(test_two_hosts_are_too_few)
 {
-	(void)state;
-	add_groups(20, 2000, 2, 80000);
-	judge();
+	judge_groups(20, 2000, 2, 80000);
 	assert_int_equal(fleet.tests, 0);
-	assert_non_null(strstr(fleet.judged[0].why, "too few hosts: ON has 2"));
+	assert_has(fleet.judged[0].why, "too few hosts: ON has 2");
 }
 
-static void test_too_few_events_beyond_a_quantile(void **state)
+TEST(test_too_few_events_beyond_a_quantile)
 {
-	(void)state;
 	for (size_t i = 0; i < 10; i++)
 		add(i, i / 5, 2000, 100);
 	judge();
 	assert_int_equal(fleet.tests, 1);
 	assert_true(fleet.judged[0].tested);
-	assert_non_null(strstr(fleet.judged[1].why, "too few events: OFF has 500, 1,000"));
+	assert_has(fleet.judged[1].why, "too few events: OFF has 500, 1,000");
 }
 
-static void test_a_group_without_events_has_no_quantile(void **state)
+TEST(test_a_group_without_events_has_no_quantile)
 {
-	(void)state;
 	add_groups(6, 2000, 0, 0);
 	fleet.in[6] = 2;
 	fleet.hosts = 7;
@@ -219,9 +201,8 @@ static void add_changed_hosts(bool paired)
 	}
 }
 
-static void test_a_host_in_both_groups_is_compared_with_itself(void **state)
+TEST(test_a_host_in_both_groups_is_compared_with_itself)
 {
-	(void)state;
 	add_changed_hosts(true);
 	judge();
 	/* 2^8 ways to exchange; the mirror image is as extreme. */
@@ -230,9 +211,8 @@ static void test_a_host_in_both_groups_is_compared_with_itself(void **state)
 	assert_true(fleet.judged[0].low > 1.02 && fleet.judged[0].high < 1.2);
 }
 
-static void test_the_same_difference_of_other_hosts_is_not_shown(void **state)
+TEST(test_the_same_difference_of_other_hosts_is_not_shown)
 {
-	(void)state;
 	add_changed_hosts(false);
 	judge();
 	assert_int_equal(fleet.judged[0].verdict, JUDGE_NO_DIFFERENCE);
@@ -240,11 +220,9 @@ static void test_the_same_difference_of_other_hosts_is_not_shown(void **state)
 	assert_true(fleet.judged[0].low < 1);
 }
 
-static void test_differences_up_to_the_least_effect_are_ignored(void **state)
+TEST(test_differences_up_to_the_least_effect_are_ignored)
 {
-	(void)state;
-	add_groups(8, 2000, 8, 2400);
-	judge();
+	judge_groups(8, 2000, 8, 2400);
 	assert_int_equal(fleet.judged[0].verdict, JUDGE_WORSE);
 	fleet.rules.min_effect = 0.1;
 	judge();
@@ -256,13 +234,11 @@ static void test_differences_up_to_the_least_effect_are_ignored(void **state)
 }
 
 /* The verdict without an effect and the interval come from the same test. */
-static void test_the_interval_is_the_ratios_that_are_not_rejected(void **state)
+TEST(test_the_interval_is_the_ratios_that_are_not_rejected)
 {
 	double low;
 
-	(void)state;
-	add_groups(8, 2000, 8, 2400);
-	judge();
+	judge_groups(8, 2000, 8, 2400);
 	low = fleet.judged[0].low;
 	assert_true(low > 1);
 	fleet.rules.min_effect = low * 0.99 - 1;
@@ -274,14 +250,13 @@ static void test_the_interval_is_the_ratios_that_are_not_rejected(void **state)
 }
 
 /* Eight services of the same hosts; in one there is a difference. */
-static void test_p_is_adjusted_for_the_number_of_tests(void **state)
+TEST(test_p_is_adjusted_for_the_number_of_tests)
 {
 	struct hosts_latency latencies[8];
 	struct sparse others[7][10] = { 0 };
 	const struct sparse *pointers[7][2][10] = { 0 };
 	struct judged judged[16];
 
-	(void)state;
 	add_groups(5, 2000, 5, 2130);
 	latencies[0] = (struct hosts_latency){ { fleet.hists[0], fleet.hists[1] } };
 	for (unsigned int i = 0; i < 7; i++) {
@@ -299,13 +274,12 @@ static void test_p_is_adjusted_for_the_number_of_tests(void **state)
 		sparse__clear(&others[i / 10][i % 10]);
 }
 
-static void test_the_interval_of_a_quantile_contains_it(void **state)
+TEST(test_the_interval_of_a_quantile_contains_it)
 {
 	struct hosts_interval interval;
 	struct lat_hist sum = { 0 };
 	double quantile;
 
-	(void)state;
 	add_groups(6, 2000, 0, 0);
 	for (unsigned int i = 0; i < 6; i++)
 		sparse__add_to(&sum, fleet.hists[0][i]);
@@ -318,9 +292,8 @@ static void test_the_interval_of_a_quantile_contains_it(void **state)
 	assert_true(hosts__interval(fleet.hists[0], 6, 0.99, 0.99).low < interval.low);
 }
 
-static void test_an_interval_needs_hosts_and_events(void **state)
+TEST(test_an_interval_needs_hosts_and_events)
 {
-	(void)state;
 	add_groups(4, 2000, 0, 0);
 	assert_string_equal(hosts__interval(fleet.hists[1], 4, 0.5, 0.95).why, "no events");
 	assert_string_equal(hosts__interval(fleet.hists[0], 2, 0.5, 0.95).why, "too few hosts");
@@ -331,28 +304,4 @@ static void test_an_interval_needs_hosts_and_events(void **state)
 			    "one host has most of the events");
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, begin, end)
-	const struct CMUnitTest tests[] = {
-		TEST(groups_far_apart_have_the_least_p_of_all_assignments),
-		TEST(a_large_group_may_be_on_either_side),
-		TEST(the_other_direction_is_better),
-		TEST(equal_groups_have_no_difference),
-		TEST(more_events_do_not_make_more_hosts),
-		TEST(many_hosts_are_assigned_by_chance_the_same_way_each_time),
-		TEST(three_against_three_cannot_show_anything),
-		TEST(two_hosts_are_too_few),
-		TEST(too_few_events_beyond_a_quantile),
-		TEST(a_group_without_events_has_no_quantile),
-		TEST(a_host_in_both_groups_is_compared_with_itself),
-		TEST(the_same_difference_of_other_hosts_is_not_shown),
-		TEST(differences_up_to_the_least_effect_are_ignored),
-		TEST(the_interval_is_the_ratios_that_are_not_rejected),
-		TEST(p_is_adjusted_for_the_number_of_tests),
-		TEST(the_interval_of_a_quantile_contains_it),
-		TEST(an_interval_needs_hosts_and_events),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { begin, end })

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "unit.h"
+#include "sample.h"
 
-#include <math.h>
-
-#include "core/hist.h"
 #include "stats/judge.h"
 #include "stats/rate.h"
 #include "stats/share.h"
 
-#define TAIL_NS 8000
 #define ALL ((1U << JUDGE_STATISTICS) - 1)
 #define MOST 16
 
@@ -22,31 +18,25 @@ static struct pair {
 	ssize_t family;
 } pair;
 
-static int begin(void **state)
+static void begin(void)
 {
-	(void)state;
 	memset(&pair, 0, sizeof(pair));
 	pair.rules = (struct judge_rules){ .confidence = 0.95, .statistics = ALL };
-	return 0;
 }
 
-static int end(void **state)
+static void end(void)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		while (pair.nr[i])
 			observation__clear(&pair.observations[i][--pair.nr[i]]);
 	}
-	return 0;
 }
 
-static void add(struct lat_hist *hist, uint64_t ns, uint64_t count)
+/* As at the beginning of the test. */
+static void again(void)
 {
-	hist->slots[hist_slot(ns)] += count;
-	hist->sum_ns += ns * count;
-	hist->tail += ns >= TAIL_NS ? count : 0;
-	if (count && hist->max_ns < ns)
-		hist->max_ns = ns;
+	end();
+	begin();
 }
 
 static void take(unsigned int group, const struct lat_hist *hist)
@@ -63,9 +53,9 @@ static void add_observation(unsigned int group, uint64_t ns, uint64_t events, ui
 	struct lat_hist hist = { 0 };
 
 	for (unsigned int i = 0; i < 20; i++)
-		add(&hist, ns * (20 + i) / 30, (events - tail) / 20);
-	add(&hist, ns, (events - tail) % 20);
-	add(&hist, 20000, tail);
+		sample_add(&hist, ns * (20 + i) / 30, (events - tail) / 20);
+	sample_add(&hist, ns, (events - tail) % 20);
+	sample_add(&hist, 20000, tail);
 	take(group, &hist);
 }
 
@@ -94,6 +84,19 @@ static void judge(void)
 	pair.family = judge__verdicts(&pair.rules, family, 1);
 }
 
+/* What add_observations() takes. */
+struct mix {
+	unsigned int nr;
+	uint64_t ns, events, tail;
+};
+
+static void judge_mixes(struct mix off, struct mix on)
+{
+	add_observations(0, off.nr, off.ns, off.events, off.tail);
+	add_observations(1, on.nr, on.ns, on.events, on.tail);
+	judge();
+}
+
 static enum judge_verdict verdict(unsigned int statistic)
 {
 	return pair.statistics[statistic].verdict;
@@ -116,9 +119,8 @@ static void assert_nothing_shown(void)
 		assert_int_equal(verdict(i), JUDGE_NO_DIFFERENCE);
 }
 
-static void names(void **state)
+TEST(names)
 {
-	(void)state;
 	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++)
 		assert_int_equal(judge__find(judge__name(i)), i);
 	assert_int_equal(judge__find("p99.9"), JUDGE_QUANTILE + SUMMARY_P999);
@@ -127,11 +129,10 @@ static void names(void **state)
 }
 
 /* Means in steps of 10 %: sums of squares 2 and 5 log(1.1)^2, with 2 and 3 degrees of freedom. */
-static void spread_from_run_to_run(void **state)
+TEST(spread_from_run_to_run)
 {
 	double ns[2] = { 100000, 200000 };
 
-	(void)state;
 	for (unsigned int i = 0; i < 7; i++) {
 		add_observation(i > 2, (uint64_t)ns[i > 2], 100000, 0);
 		ns[i > 2] *= 1.1;
@@ -143,14 +144,11 @@ static void spread_from_run_to_run(void **state)
 	assert_true(isnan(pair.statistics[JUDGE_MEAN].spread));
 }
 
-static void worse_and_better(void **state)
+TEST(worse_and_better)
 {
 	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
 
-	(void)state;
-	add_observations(0, 5, 1000, 100000, 1000);
-	add_observations(1, 5, 2000, 100000, 2000);
-	judge();
+	judge_mixes((struct mix){ 5, 1000, 100000, 1000 }, (struct mix){ 5, 2000, 100000, 2000 });
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_WORSE);
 	assert_int_equal(verdict(JUDGE_QUANTILE + SUMMARY_P50), JUDGE_WORSE);
 	assert_int_equal(verdict(JUDGE_MEAN), JUDGE_WORSE);
@@ -159,28 +157,21 @@ static void worse_and_better(void **state)
 	assert_true(tail->low < tail->ratio && tail->ratio < tail->high);
 	assert_true(tail->low > 1.8 && tail->high < 2.2);
 	assert_true(tail->p <= tail->adjusted && tail->adjusted <= 0.05);
-	end(state);
-	begin(state);
-	add_observations(0, 5, 2000, 100000, 2000);
-	add_observations(1, 5, 1000, 100000, 1000);
-	judge();
+	again();
+	judge_mixes((struct mix){ 5, 2000, 100000, 2000 }, (struct mix){ 5, 1000, 100000, 1000 });
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_BETTER);
 	assert_int_equal(verdict(JUDGE_QUANTILE + SUMMARY_P50), JUDGE_BETTER);
 }
 
-static void more_events_are_not_more_tail(void **state)
+TEST(more_events_are_not_more_tail)
 {
-	(void)state;
-	add_observations(0, 5, 1000, 16165, 136);
-	add_observations(1, 5, 1000, 273286, 186);
-	judge();
+	judge_mixes((struct mix){ 5, 1000, 16165, 136 }, (struct mix){ 5, 1000, 273286, 186 });
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_BETTER);
 	assert_true(pair.statistics[JUDGE_TAIL].high < 0.1);
 }
 
-static void identical_runs(void **state)
+TEST(identical_runs)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 6; i++)
 		add_observation(i % 2, 1000, 100000, 1000);
 	judge();
@@ -189,9 +180,8 @@ static void identical_runs(void **state)
 	assert_true(pair.statistics[JUDGE_MEAN].ratio == 1);
 }
 
-static void nothing_at_all(void **state)
+TEST(nothing_at_all)
 {
-	(void)state;
 	judge();
 	assert_int_equal(pair.family, 0);
 	for (unsigned int i = 0; i < JUDGE_LATENCIES; i++) {
@@ -204,49 +194,38 @@ static void nothing_at_all(void **state)
 	assert_false(isnan(pair.statistics[JUDGE_TAIL].off));
 }
 
-static void too_few_observations(void **state)
+TEST(too_few_observations)
 {
-	(void)state;
-	add_observations(0, 2, 1000, 100000, 1000);
-	add_observations(1, 5, 1000, 100000, 1000);
-	judge();
+	judge_mixes((struct mix){ 2, 1000, 100000, 1000 }, (struct mix){ 5, 1000, 100000, 1000 });
 	assert_cannot_tell(JUDGE_TAIL, "too few runs on OFF: 2, 3 are needed");
 	pair.rules.batches = true;
 	judge();
 	assert_cannot_tell(JUDGE_MEAN, "too few intervals on OFF: a recording needs 10");
 }
 
-static void no_tail_on_either_group(void **state)
+TEST(no_tail_on_either_group)
 {
-	(void)state;
-	add_observations(0, 3, 1000, 100000, 0);
-	add_observations(1, 3, 1000, 100000, 0);
-	judge();
+	judge_mixes((struct mix){ 3, 1000, 100000, 0 }, (struct mix){ 3, 1000, 100000, 0 });
 	assert_cannot_tell(JUDGE_TAIL, "no tail in either group");
 	assert_true(pair.statistics[JUDGE_TAIL].off == 0 && pair.statistics[JUDGE_TAIL].on == 0);
 	assert_true(pair.statistics[JUDGE_MEAN].tested);
 }
 
-static void no_tail_on_one_group(void **state)
+TEST(no_tail_on_one_group)
 {
 	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
 
-	(void)state;
-	add_observations(0, 5, 1000, 100000, 0);
-	add_observations(1, 5, 1000, 100000, 1000);
-	judge();
+	judge_mixes((struct mix){ 5, 1000, 100000, 0 }, (struct mix){ 5, 1000, 100000, 1000 });
 	assert_true(tail->off == 0);
 	assert_int_equal(tail->verdict, JUDGE_WORSE);
 	assert_true(isfinite(tail->ratio) && isfinite(tail->high));
 }
 
-/* Two events a run against none: the runs do not vary at all, but counts do. */
 /* A wait of 8 us is short here: the half event does not make it 99.9 %. */
-static void all_in_the_tail(void **state)
+TEST(all_in_the_tail)
 {
 	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
 
-	(void)state;
 	for (unsigned int i = 0; i < 5; i++) {
 		add_observation(0, 20000, 8000 + i, 8000 + i);
 		add_observation(1, 20000, 800 + i, 800 + i);
@@ -257,9 +236,9 @@ static void all_in_the_tail(void **state)
 	assert_int_equal(tail->verdict, JUDGE_NO_DIFFERENCE);
 }
 
-static void a_few_tail_events(void **state)
+/* Two events a run against none: the runs do not vary at all, but counts do. */
+TEST(a_few_tail_events)
 {
-	(void)state;
 	add_observations(0, 12, 1000, 1000, 0);
 	for (unsigned int i = 0; i < 12; i++)
 		add_observation(1, 1000, 1000, 2);
@@ -268,28 +247,19 @@ static void a_few_tail_events(void **state)
 	assert_true(pair.statistics[JUDGE_TAIL].low < 2.5);
 }
 
-static void too_few_events_for_a_share(void **state)
+TEST(too_few_events_for_a_share)
 {
-	(void)state;
-	add_observations(0, 10, 1000, 20, 0);
-	add_observations(1, 10, 1000, 100000, 1000);
-	judge();
+	judge_mixes((struct mix){ 10, 1000, 20, 0 }, (struct mix){ 10, 1000, 100000, 1000 });
 	assert_cannot_tell(JUDGE_TAIL, "OFF would have 2 in its tail");
-	end(state);
-	begin(state);
+	again();
 	/* But it has more than enough. */
-	add_observations(0, 5, 1000, 120, 100);
-	add_observations(1, 5, 1000, 1000000, 2000);
-	judge();
+	judge_mixes((struct mix){ 5, 1000, 120, 100 }, (struct mix){ 5, 1000, 1000000, 2000 });
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_BETTER);
 }
 
-static void too_few_events_for_a_quantile(void **state)
+TEST(too_few_events_for_a_quantile)
 {
-	(void)state;
-	add_observations(0, 3, 1000, 9999, 100);
-	add_observations(1, 3, 1000, 200000, 2000);
-	judge();
+	judge_mixes((struct mix){ 3, 1000, 9999, 100 }, (struct mix){ 3, 1000, 200000, 2000 });
 	assert_cannot_tell(JUDGE_QUANTILE + SUMMARY_P999, "OFF has 9,999 in a run, 10,000");
 	assert_cannot_tell(JUDGE_QUANTILE + SUMMARY_P9999, "100,000 are needed");
 	assert_true(pair.statistics[JUDGE_QUANTILE + SUMMARY_P99].tested);
@@ -301,56 +271,48 @@ static void too_few_events_for_a_quantile(void **state)
 }
 
 /* Both means are equally well known, or one depends on an event that came once. */
-static void a_mean_of_few_events(void **state)
+TEST(a_mean_of_few_events)
 {
 	const struct judged *mean = &pair.statistics[JUDGE_MEAN];
 	struct lat_hist hist = { 0 };
 
-	(void)state;
 	for (unsigned int i = 0; i < 6; i++) {
 		memset(&hist, 0, sizeof(hist));
-		add(&hist, 1000 + i, 10000);
-		add(&hist, 20000000, i % 2);
+		sample_add(&hist, 1000 + i, 10000);
+		sample_add(&hist, 20000000, i % 2);
 		take(i % 2, &hist);
 	}
 	judge();
 	assert_true(mean->tested);
 	assert_true(mean->ratio > 2.9);
 	assert_true(mean->low < 1 && mean->p > 0.05);
-	end(NULL);
-	begin(NULL);
-	add_observations(0, 3, 1000, 9, 0);
-	add_observations(1, 3, 1000, 10000, 0);
-	judge();
+	again();
+	judge_mixes((struct mix){ 3, 1000, 9, 0 }, (struct mix){ 3, 1000, 10000, 0 });
 	assert_cannot_tell(JUDGE_MEAN, "OFF has 9 in a run, 10 are needed");
 }
 
-static void below_the_resolution(void **state)
+TEST(below_the_resolution)
 {
 	const struct judged *p50 = &pair.statistics[JUDGE_QUANTILE + SUMMARY_P50];
 
-	(void)state;
 	/* Medians within slot 0, [0, 31.25) ns, that differ by where it ends. */
 	for (unsigned int i = 0; i < 6; i++) {
 		struct lat_hist hist = { 0 };
 
-		add(&hist, 10, i % 2 ? 60000 + i : 90000 + i);
-		add(&hist, 100, 40000);
+		sample_add(&hist, 10, i % 2 ? 60000 + i : 90000 + i);
+		sample_add(&hist, 100, 40000);
 		take(i % 2, &hist);
 	}
 	judge();
 	assert_true(p50->tested && p50->adjusted < 0.05);
 	assert_int_equal(p50->verdict, JUDGE_NO_DIFFERENCE);
-	assert_non_null(strstr(p50->why, "less than the width of a histogram slot"));
+	assert_has(p50->why, "less than the width of a histogram slot");
 }
 
-static void only_what_is_asked_for(void **state)
+TEST(only_what_is_asked_for)
 {
-	(void)state;
-	add_observations(0, 3, 1000, 100000, 1000);
-	add_observations(1, 3, 2000, 100000, 2000);
 	pair.rules.statistics = 1U << JUDGE_TAIL;
-	judge();
+	judge_mixes((struct mix){ 3, 1000, 100000, 1000 }, (struct mix){ 3, 2000, 100000, 2000 });
 	assert_int_equal(pair.family, 1);
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_WORSE);
 	assert_true(pair.statistics[JUDGE_TAIL].adjusted == pair.statistics[JUDGE_TAIL].p);
@@ -358,13 +320,10 @@ static void only_what_is_asked_for(void **state)
 	assert_false(isnan(pair.statistics[JUDGE_MEAN].low));
 }
 
-static void a_minimal_effect(void **state)
+TEST(a_minimal_effect)
 {
-	(void)state;
-	add_observations(0, 5, 1000, 100000, 1000);
-	add_observations(1, 5, 1300, 100000, 1300);
 	pair.rules.min_effect = 0.1;
-	judge();
+	judge_mixes((struct mix){ 5, 1000, 100000, 1000 }, (struct mix){ 5, 1300, 100000, 1300 });
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_WORSE);
 	pair.rules.min_effect = 0.5;
 	judge();
@@ -372,16 +331,13 @@ static void a_minimal_effect(void **state)
 	assert_true(pair.statistics[JUDGE_TAIL].p == 1);
 }
 
-static void correction_is_said(void **state)
+TEST(correction_is_said)
 {
 	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
 	static struct judged others[40][JUDGE_STATISTICS];
 	struct judged *family[41] = { pair.statistics };
 
-	(void)state;
-	add_observations(0, 5, 1000, 100000, 1000);
-	add_observations(1, 5, 1000, 100000, 1050);
-	judge();
+	judge_mixes((struct mix){ 5, 1000, 100000, 1000 }, (struct mix){ 5, 1000, 100000, 1050 });
 	assert_true(tail->p < 0.05);
 	for (unsigned int i = 0; i < 40; i++) {
 		others[i][0] = (struct judged){ .p = 0.5, .ratio = 1, .tested = true };
@@ -391,16 +347,15 @@ static void correction_is_said(void **state)
 	assert_int_equal(judge__verdicts(&pair.rules, family, 41), 49);
 	assert_true(tail->adjusted > 0.05);
 	assert_int_equal(tail->verdict, JUDGE_NO_DIFFERENCE);
-	assert_non_null(strstr(tail->why, "not as one of 49 tests"));
+	assert_has(tail->why, "not as one of 49 tests");
 }
 
 /* An idle machine: of 5 batches 3 are empty, or all. It is an observation, not a missing one. */
-static void idle_is_data(void **state)
+TEST(idle_is_data)
 {
 	const struct judged *rate = &pair.statistics[JUDGE_RATE];
 	const struct judged *tail_rate = &pair.statistics[JUDGE_TAIL_RATE];
 
-	(void)state;
 	pair.rules.batches = true;
 	pair.rules.run_spread = JUDGE_RUN_SPREAD;
 	pair.windows[0] = 5;
@@ -423,43 +378,33 @@ static void idle_is_data(void **state)
 }
 
 /* A batch of one event, from an idle moment, is no observation: the others are. */
-static void a_nearly_empty_batch(void **state)
+TEST(a_nearly_empty_batch)
 {
-	(void)state;
 	pair.rules.batches = true;
 	add_observation(0, 1000, 1, 0);
-	add_observations(0, 4, 1000, 100000, 100);
-	add_observations(1, 5, 1000, 100000, 50000);
-	judge();
+	judge_mixes((struct mix){ 4, 1000, 100000, 100 }, (struct mix){ 5, 1000, 100000, 50000 });
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_WORSE);
 	assert_int_equal(verdict(JUDGE_MEAN), JUDGE_WORSE);
 	assert_true(pair.statistics[JUDGE_TAIL].low > 200);
-	end(state);
-	begin(state);
+	again();
 	pair.rules.batches = true;
 	add_observations(0, 3, 1000, 2, 0);
-	add_observations(0, 2, 1000, 100000, 100);
-	add_observations(1, 5, 1000, 100000, 50000);
-	judge();
+	judge_mixes((struct mix){ 2, 1000, 100000, 100 }, (struct mix){ 5, 1000, 100000, 50000 });
 	assert_cannot_tell(JUDGE_QUANTILE + SUMMARY_P50,
 			   "too few batches of intervals on OFF have enough events: 2 of 5, 3");
 }
 
-static void fewer_is_neither_worse_nor_better(void **state)
+TEST(fewer_is_neither_worse_nor_better)
 {
-	(void)state;
-	add_observations(0, 5, 1000, 100000, 1000);
-	add_observations(1, 5, 1000, 10000, 100);
-	judge();
+	judge_mixes((struct mix){ 5, 1000, 100000, 1000 }, (struct mix){ 5, 1000, 10000, 100 });
 	assert_int_equal(verdict(JUDGE_RATE), JUDGE_FEWER);
 	assert_int_equal(verdict(JUDGE_TAIL_RATE), JUDGE_FEWER);
 	assert_string_equal(judge__word(JUDGE_FEWER), "fewer");
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_NO_DIFFERENCE);
 }
 
-static void a_rate_of_few_events(void **state)
+TEST(a_rate_of_few_events)
 {
-	(void)state;
 	pair.windows[0] = 5;
 	add_observation(1, 1000, 4, 0);
 	pair.windows[1] = 5;
@@ -495,7 +440,7 @@ static void draw_observations(unsigned int group, unsigned int windows, double m
 	for (unsigned int i = 0; i < windows; i++) {
 		struct lat_hist hist = { 0 };
 
-		add(&hist, 1000, draw(mean, state));
+		sample_add(&hist, 1000, draw(mean, state));
 		if (hist.sum_ns)
 			take(group, &hist);
 		pair.windows[group] = i + 1;
@@ -503,18 +448,16 @@ static void draw_observations(unsigned int group, unsigned int windows, double m
 }
 
 /* Share of pairs with equal sparse rates that get a verdict, by batches and by runs. */
-static void equal_rates_are_seldom_told_apart(void **state)
+TEST(equal_rates_are_seldom_told_apart)
 {
 	static const double means[] = { 0.3, 1, 3, 20 };
 	uint64_t seed = 1;
 
-	(void)state;
 	for (unsigned int i = 0; i < 8; i++) {
 		unsigned int wrong = 0;
 
 		for (unsigned int j = 0; j < PAIRS; j++) {
-			end(NULL);
-			begin(NULL);
+			again();
 			pair.rules.statistics = 1U << JUDGE_RATE;
 			pair.rules.batches = i % 2;
 			draw_observations(0, 5, means[i / 2], &seed);
@@ -529,16 +472,13 @@ static void equal_rates_are_seldom_told_apart(void **state)
 }
 
 /* Batches of one run: a difference that batches would show is none if runs differ by 25 %. */
-static void one_run(void **state)
+TEST(one_run)
 {
 	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
 	double low;
 
-	(void)state;
 	pair.rules.batches = true;
-	add_observations(0, 5, 1000, 100000, 1000);
-	add_observations(1, 5, 1000, 100000, 1500);
-	judge();
+	judge_mixes((struct mix){ 5, 1000, 100000, 1000 }, (struct mix){ 5, 1000, 100000, 1500 });
 	assert_int_equal(tail->verdict, JUDGE_WORSE);
 	low = tail->low;
 	pair.rules.run_spread = JUDGE_RUN_SPREAD;
@@ -550,34 +490,27 @@ static void one_run(void **state)
 		    pair.observations[0][0].hist.tail + pair.observations[0][1].hist.tail +
 			    pair.observations[0][2].hist.tail + pair.observations[0][3].hist.tail +
 			    pair.observations[0][4].hist.tail);
-	end(state);
-	begin(state);
+	again();
 	pair.rules.batches = true;
 	pair.rules.run_spread = JUDGE_RUN_SPREAD;
-	add_observations(0, 5, 1000, 100000, 50);
-	add_observations(1, 5, 1000, 100000, 1000);
-	judge();
+	judge_mixes((struct mix){ 5, 1000, 100000, 50 }, (struct mix){ 5, 1000, 100000, 1000 });
 	assert_int_equal(tail->verdict, JUDGE_NO_DIFFERENCE);
 	pair.rules.run_spread = 0.25;
 	judge();
 	assert_int_equal(tail->verdict, JUDGE_WORSE);
-	end(state);
-	begin(state);
+	again();
 	pair.rules.batches = true;
 	pair.rules.run_spread = JUDGE_RUN_SPREAD;
-	add_observations(0, 5, 1000, 100000, 10);
-	add_observations(1, 5, 1000, 100000, 50000);
-	judge();
+	judge_mixes((struct mix){ 5, 1000, 100000, 10 }, (struct mix){ 5, 1000, 100000, 50000 });
 	assert_int_equal(tail->verdict, JUDGE_WORSE);
 }
 
-static void a_window_of_no_time(void **state)
+TEST(a_window_of_no_time)
 {
 	const struct observation observations[] = { { .window = 0, .events = 5 },
 						    { .window = 2, .events = 7 } };
 	const uint64_t windows_ns[] = { 1000000000, 0, 1000000000 };
 
-	(void)state;
 	for (int batches = 0; batches < 2; batches++) {
 		struct rate rate = rate__of(observations, 2, windows_ns, 3, false, batches);
 
@@ -588,7 +521,7 @@ static void a_window_of_no_time(void **state)
 }
 
 /* The variance of a mean of logarithms is a ninth of the sum of three: 1 / (n + 1) each. */
-static void spread_of_a_mean_of_rates(void **state)
+TEST(spread_of_a_mean_of_rates)
 {
 	const struct observation observations[] = { { .window = 0, .events = 9 },
 						    { .window = 1, .events = 19 },
@@ -596,7 +529,6 @@ static void spread_of_a_mean_of_rates(void **state)
 	const uint64_t windows_ns[] = { 1000000000, 1000000000, 1000000000 };
 	struct rate rate = rate__of(observations, 3, windows_ns, 3, false, false);
 
-	(void)state;
 	assert_true(fabs(rate.known - 0.175 / 9) < 1e-12);
 	assert_true(fabs(rate.centre - log(9.5 * 19.5 * 39.5) / 3) < 1e-12);
 	assert_true(fabs(rate.per_second - cbrt(9.0 * 19 * 39)) < 1e-9);
@@ -606,38 +538,4 @@ static void spread_of_a_mean_of_rates(void **state)
 	assert_true(fabs(rate.per_second - 67.0 / 3) < 1e-9);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(names),
-		TEST(spread_from_run_to_run),
-		TEST(worse_and_better),
-		TEST(more_events_are_not_more_tail),
-		TEST(identical_runs),
-		TEST(nothing_at_all),
-		TEST(too_few_observations),
-		TEST(no_tail_on_either_group),
-		TEST(no_tail_on_one_group),
-		TEST(all_in_the_tail),
-		TEST(a_few_tail_events),
-		TEST(too_few_events_for_a_share),
-		TEST(too_few_events_for_a_quantile),
-		TEST(a_mean_of_few_events),
-		TEST(below_the_resolution),
-		TEST(only_what_is_asked_for),
-		TEST(a_minimal_effect),
-		TEST(correction_is_said),
-		TEST(one_run),
-		TEST(idle_is_data),
-		TEST(a_nearly_empty_batch),
-		TEST(fewer_is_neither_worse_nor_better),
-		TEST(a_rate_of_few_events),
-		TEST(equal_rates_are_seldom_told_apart),
-		cmocka_unit_test(a_window_of_no_time),
-		cmocka_unit_test(spread_of_a_mean_of_rates),
-	};
-
-	return cmocka_run_group_tests_name("judge", tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { begin, end })

@@ -9,9 +9,8 @@
 
 #define PROGRAMS 256
 
-static void name_without_flavor_ends_before_three_underscores(void **state)
+TEST(name_without_flavor_ends_before_three_underscores)
 {
-	(void)state;
 	assert_int_equal(plain_len("task_struct"), 11);
 	assert_int_equal(plain_len("task_struct___old"), 11);
 	assert_int_equal(plain_len("a__b"), 4);
@@ -45,30 +44,38 @@ static const struct btf_type *member_of(const struct btf *btf, const char *name)
 	return btf__type_by_id(btf, btf_members(find(btf, name))->type);
 }
 
-static struct btf *make_kernel(void)
-{
-	struct btf *kernel = btf__new_empty();
-	int number = btf__add_int(kernel, "long", 8, BTF_INT_SIGNED);
-	int leaf = add_struct(kernel, "leaf", "number", number);
-	int array = btf__add_array(kernel, number, btf__add_typedef(kernel, "leaf_t", leaf), 3);
-	int inner = add_struct(kernel, "inner", "leaves", btf__add_const(kernel, array));
-	int target = add_struct(kernel, "target", "number", number);
+static struct btf *kernel, *object, *cut;
 
+static void make_kernel(void)
+{
+	int number, leaf, array, inner, target;
+
+	kernel = btf__new_empty();
+	object = btf__new_empty();
+	number = btf__add_int(kernel, "long", 8, BTF_INT_SIGNED);
+	leaf = add_struct(kernel, "leaf", "number", number);
+	array = btf__add_array(kernel, number, btf__add_typedef(kernel, "leaf_t", leaf), 3);
+	inner = add_struct(kernel, "inner", "leaves", btf__add_const(kernel, array));
+	target = add_struct(kernel, "target", "number", number);
 	add_struct(kernel, "unrelated", "inner", inner);
 	add_struct(kernel, "outer", "inner", inner);
 	add_struct(kernel, "pointing", "target", btf__add_ptr(kernel, target));
 	add_struct(kernel, "outer___variant", NULL, 0);
 	assert_true(btf__add_enum(kernel, "outer", 4) > 0);
 	assert_int_equal(btf__add_enum_value(kernel, "VALUE", 7), 0);
-	return kernel;
 }
 
-static void cut_has_types_of_the_same_names_and_of_their_members(void **state)
+static void free_types(void)
 {
-	struct btf *kernel = make_kernel(), *object = btf__new_empty(), *cut;
+	btf__free(cut);
+	btf__free(object);
+	btf__free(kernel);
+}
+
+TEST(cut_has_types_of_the_same_names_and_of_their_members, make_kernel, free_types)
+{
 	const struct btf_type *type;
 
-	(void)state;
 	add_struct(object, "outer___flavor", NULL, 0);
 	add_struct(object, "pointing", NULL, 0);
 	cut = kernel_types__cut(kernel, object);
@@ -86,16 +93,10 @@ static void cut_has_types_of_the_same_names_and_of_their_members(void **state)
 	assert_true(btf_is_typedef(type));
 	assert_ptr_equal(btf__type_by_id(cut, type->type), find(cut, "leaf"));
 	assert_null(find(cut, "unrelated"));
-	btf__free(cut);
-	btf__free(object);
-	btf__free(kernel);
 }
 
-static void cut_leaves_out_what_pointers_point_to(void **state)
+TEST(cut_leaves_out_what_pointers_point_to, make_kernel, free_types)
 {
-	struct btf *kernel = make_kernel(), *object = btf__new_empty(), *cut;
-
-	(void)state;
 	add_struct(object, "pointing", NULL, 0);
 	cut = kernel_types__cut(kernel, object);
 	assert_non_null(cut);
@@ -103,9 +104,6 @@ static void cut_leaves_out_what_pointers_point_to(void **state)
 	assert_int_equal(member_of(cut, "pointing")->type, 0);
 	assert_null(find(cut, "target"));
 	assert_null(find(cut, "outer"));
-	btf__free(cut);
-	btf__free(object);
-	btf__free(kernel);
 }
 
 /* The instructions of the programs of an object. */
@@ -133,7 +131,7 @@ static void take(struct code *code, struct bpf_object *obj)
 }
 
 /* Programs are relocated before the first one is loaded; whether they load does not matter. */
-static void relocate(const char *path, bool cut, struct code *before, struct code *after)
+static void relocate(const char *path, bool is_cut, struct code *before, struct code *after)
 {
 	struct kernel_types types;
 	struct bpf_program *program = NULL;
@@ -141,12 +139,12 @@ static void relocate(const char *path, bool cut, struct code *before, struct cod
 
 	kernel_types__begin(&types);
 	assert_true(types.fd >= 0);
-	obj = bpf_object__open_file(path, cut ? &types.options : NULL);
+	obj = bpf_object__open_file(path, is_cut ? &types.options : NULL);
 	assert_non_null(obj);
 	take(before, obj);
 	while ((program = bpf_object__next_program(obj, program)))
 		bpf_program__set_autoload(program, true);
-	if (cut)
+	if (is_cut)
 		assert_int_equal(kernel_types__write(&types, obj), 0);
 	bpf_object__load(obj);
 	kernel_types__end(&types);
@@ -196,20 +194,16 @@ static void compare(const char *path)
 
 static int no_print(enum libbpf_print_level level, const char *format, va_list args)
 {
-	(void)level;
-	(void)format;
-	(void)args;
 	return 0;
 }
 
 /* Of all our objects, on the kernel that runs. */
-static void programs_are_relocated_as_with_all_types(void **state)
+TEST(programs_are_relocated_as_with_all_types)
 {
 	char own[PATH_MAX], pattern[PATH_MAX + 32];
 	ssize_t len = readlink("/proc/self/exe", own, sizeof(own) - 1);
 	glob_t objects;
 
-	(void)state;
 	if (geteuid() || access("/sys/kernel/btf/vmlinux", R_OK))
 		skip();
 	assert_true(len > 0);
@@ -225,14 +219,4 @@ static void programs_are_relocated_as_with_all_types(void **state)
 	kernel__forget();
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(name_without_flavor_ends_before_three_underscores),
-		cmocka_unit_test(cut_has_types_of_the_same_names_and_of_their_members),
-		cmocka_unit_test(cut_leaves_out_what_pointers_point_to),
-		cmocka_unit_test(programs_are_relocated_as_with_all_types),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

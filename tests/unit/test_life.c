@@ -9,27 +9,20 @@ int probe__each_entry(const struct bpf_map *map,
 		      int (*consume)(void *context, const void *key, const void *value),
 		      void *context)
 {
-	(void)map;
-	(void)consume;
-	(void)context;
 	return -ENOSYS;
 }
 
 static struct life_watch watch;
 
-static int begin(void **state)
+static void begin(void)
 {
-	(void)state;
 	watch = (struct life_watch){ .opened_ns = 1000, .closed_ns = 5000 };
-	return 0;
 }
 
-static int end(void **state)
+static void end(void)
 {
-	(void)state;
 	free(watch.lives);
 	free(watch.tasks);
-	return 0;
 }
 
 static void keep(uint32_t tgid, uint64_t process_start_ns, uint64_t thread_start_ns)
@@ -50,9 +43,8 @@ static void assert_life(size_t at, uint64_t id, uint64_t lived_ns, uint64_t thre
 	assert_false(watch.lives[at].ended);
 }
 
-static void only_what_lies_in_the_window_counts(void **state)
+TEST(only_what_lies_in_the_window_counts)
 {
-	(void)state;
 	assert_int_equal(since(&watch, 10), 4000);
 	assert_int_equal(since(&watch, 1000), 4000);
 	assert_int_equal(since(&watch, 1001), 3999);
@@ -61,9 +53,8 @@ static void only_what_lies_in_the_window_counts(void **state)
 }
 
 /* In whichever order the kernel shows them. */
-static void threads_are_added_to_their_process(void **state)
+TEST(threads_are_added_to_their_process)
 {
-	(void)state;
 	keep(20, 2000, 2000);
 	keep(10, 500, 500);
 	keep(20, 2000, 4000);
@@ -77,9 +68,8 @@ static void threads_are_added_to_their_process(void **state)
 }
 
 /* The number may be another process's by then. */
-static void a_process_that_ended_is_the_one_that_lived(void **state)
+TEST(a_process_that_ended_is_the_one_that_lived)
 {
-	(void)state;
 	keep(10, 500, 500);
 	keep(20, 2000, 2000);
 	assert_int_equal(add_living(&watch), 0);
@@ -88,14 +78,4 @@ static void a_process_that_ended_is_the_one_that_lived(void **state)
 	assert_false(ended_since(&watch, 30, 2000));
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-	const struct CMUnitTest tests[] = {
-		TEST(only_what_lies_in_the_window_counts),
-		TEST(threads_are_added_to_their_process),
-		TEST(a_process_that_ended_is_the_one_that_lived),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { begin, end })

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include <fcntl.h>
-
 #include "cli/log.h"
 
 static int saved;
@@ -19,19 +17,14 @@ static void capture(void)
 
 static void assert_captured(const char *expected)
 {
-	char *got;
-
 	fflush(stderr);
 	dup2(saved, STDERR_FILENO);
 	close(saved);
-	got = unit_read(dir, "stderr");
-	assert_string_equal(got, expected);
-	free(got);
+	assert_string_equal(unit_read(dir, "stderr"), expected);
 }
 
-static void each_problem_has_one_line(void **state)
+TEST(each_problem_has_one_line)
 {
-	(void)state;
 	log__set_level(LOG_NORMAL);
 	capture();
 	log__error("memlat", "not permitted", "run it as root");
@@ -54,9 +47,8 @@ static void each_problem_has_one_line(void **state)
 			"in runs/x\n");
 }
 
-static void quiet_leaves_errors(void **state)
+TEST(quiet_leaves_errors)
 {
-	(void)state;
 	log__set_level(LOG_QUIET);
 	capture();
 	log__warn("warning", NULL, NULL);
@@ -68,9 +60,8 @@ static void quiet_leaves_errors(void **state)
 		"latscope: iolat cannot run on this machine: x; 'latscope doctor' explains\n");
 }
 
-static void progress_needs_a_terminal(void **state)
+TEST(progress_needs_a_terminal)
 {
-	(void)state;
 	log__set_level(LOG_NORMAL);
 	capture();
 	log__progress("%d of %d", 1, 2);
@@ -79,13 +70,4 @@ static void progress_needs_a_terminal(void **state)
 	assert_captured("said more\n");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_problem_has_one_line),
-		cmocka_unit_test(quiet_leaves_errors),
-		cmocka_unit_test(progress_needs_a_terminal),
-	};
-
-	return cmocka_run_group_tests_name("log", tests, unit_make_dir, unit_remove_dir);
-}
+UNIT_MAIN(.all = { unit_enter_dir, unit_leave_dir })

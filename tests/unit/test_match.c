@@ -2,19 +2,13 @@
 /* Which probes, metrics and thresholds of two groups are compared. */
 #include "compared.h"
 
-#include <errno.h>
-
 static void write_as(const char *name, const char *method, const char *metric)
 {
-	struct recording_mix mix = { 100000, 1000, 20, 0 };
-
-	recording_write(recording_begin("memlat", method, metric), dir, name, 20, recording_mix,
-			&mix);
+	write_run(recording_begin("memlat", method, metric), name, 100000, 1000, 20);
 }
 
-static void not_measured_alike(void **state)
+TEST(not_measured_alike)
 {
-	(void)state;
 	write_as("off", "kprobe", "handle_mm_fault");
 	write_as("on", "perf-event", "page_fault");
 	assert_int_equal(compare(), -ENODATA);
@@ -25,9 +19,8 @@ static void not_measured_alike(void **state)
 			    "by method perf-event on ON; record both with one --method");
 }
 
-static void another_method(void **state)
+TEST(another_method)
 {
-	(void)state;
 	write_as("off", "kprobe", "handle_mm_fault");
 	write_as("on", "fentry", "handle_mm_fault");
 	assert_int_equal(compare(), 0);
@@ -39,17 +32,14 @@ static void another_method(void **state)
 }
 
 /* A metric that one recording has in addition is left out, whichever group it is in. */
-static void metrics_in_common(void **state)
+TEST(metrics_in_common)
 {
-	struct recording_mix mix = { 100000, 1000, 20, 0 };
-
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
-		struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+		struct run *run = begin_memlat();
 
 		if (i)
 			sample_metric(&run->probes[0], "more", "made up");
-		recording_write(run, dir, i ? "off" : "on", 20, recording_mix, &mix);
+		write_run(run, i ? "off" : "on", 100000, 1000, 20);
 	}
 	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.nr, 1);
@@ -58,17 +48,15 @@ static void metrics_in_common(void **state)
 			    "have are compared");
 }
 
-static void a_probe_that_one_group_lacks(void **state)
+TEST(a_probe_that_one_group_lacks)
 {
-	struct recording_mix mix = { 100000, 1000, 20, 0 };
-	struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+	struct run *run = begin_memlat();
 
-	(void)state;
 	sample_metric(sample_probe(run, "runqlat", "stamps", "for tests"), "run_queue", "made up");
-	recording_write(run, dir, "off", 20, recording_mix, &mix);
-	run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+	write_run(run, "off", 100000, 1000, 20);
+	run = begin_memlat();
 	strcpy(sample_probe(run, "iolat", "", "")->refused, "not permitted");
-	recording_write(run, dir, "on", 20, recording_mix, &mix);
+	write_run(run, "on", 100000, 1000, 20);
 	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.nr, 1);
 	assert_int_equal(comparison.nr_refusals, 2);
@@ -76,16 +64,13 @@ static void a_probe_that_one_group_lacks(void **state)
 	assert_string_equal(comparison.refusals[1].why, "not recorded on OFF");
 }
 
-static void a_refused_probe(void **state)
+TEST(a_refused_probe)
 {
-	struct recording_mix mix = { 100000, 1000, 20, 0 };
-
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
-		struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+		struct run *run = begin_memlat();
 
 		strcpy(sample_probe(run, "iolat", "", "")->refused, "not permitted");
-		recording_write(run, dir, i ? "on" : "off", 20, recording_mix, &mix);
+		write_run(run, i ? "on" : "off", 100000, 1000, 20);
 	}
 	assert_int_equal(compare(), 0);
 	assert_string_equal(comparison.refusals[0].why, "could not run on OFF: not permitted");
@@ -93,18 +78,16 @@ static void a_refused_probe(void **state)
 
 static void write_with_tail(const char *name, uint64_t tail_ns, uint64_t tail)
 {
-	struct recording_mix mix = { 100000, tail, 20, 0 };
-	struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+	struct run *run = begin_memlat();
 
 	run->probes[0].tail_ns = tail_ns;
-	recording_write(run, dir, name, 20, recording_mix, &mix);
+	write_run(run, name, 100000, tail, 20);
 }
 
-static void thresholds_that_differ(void **state)
+TEST(thresholds_that_differ)
 {
 	struct comparison_rules rules = defaults;
 
-	(void)state;
 	/* The tail of ON was counted from elsewhere on: only the slots have the reference. */
 	write_with_tail("off", 8000, 1000);
 	write_with_tail("on", 30000, 1000);
@@ -125,14 +108,13 @@ static void mix_both(struct run_data *delta, unsigned int interval, const void *
 	recording_mix(&delta[1], interval, arg);
 }
 
-static void a_threshold_for_each_probe(void **state)
+TEST(a_threshold_for_each_probe)
 {
 	struct recording_mix mix = { 100000, 1000, 20, 0 };
 	struct comparison_rules rules = defaults;
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
-		struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+		struct run *run = begin_memlat();
 
 		sample_metric(sample_probe(run, "iolat", "stamps", "for tests"), "device",
 			      "made up");
@@ -150,52 +132,31 @@ static void a_threshold_for_each_probe(void **state)
 	}
 }
 
-static void a_group_without_threshold_has_that_of_the_other(void **state)
+TEST(a_group_without_threshold_has_that_of_the_other)
 {
-	(void)state;
 	write_with_tail("off", 0, 1000);
 	write_with_tail("on", 8000, 1000);
 	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.tails[0].ns, 8000);
 }
 
-static void thresholds_that_cannot_be_joined(void **state)
+TEST(thresholds_that_cannot_be_joined)
 {
-	char *printed;
-
-	(void)state;
 	write_with_tail("off", 8001, 1000);
 	write_with_tail("on", 8003, 1000);
 	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.tails[0].ns, 0);
 	assert_false(statistic(JUDGE_TAIL)->tested);
-	assert_non_null(strstr(statistic(JUDGE_TAIL)->why, "different thresholds"));
+	assert_has(statistic(JUDGE_TAIL)->why, "different thresholds");
 	assert_true(statistic(JUDGE_MEAN)->tested);
-	printed = text();
-	assert_order(printed, "tail           -         -         -", "no difference shown");
-	free(printed);
+	assert_order(text(), "tail           -         -         -", "no difference shown");
 	/* If both groups have the same threshold, it may be any value. */
 	unit_remove(dir);
-	unit_make_dir(NULL);
+	unit_enter_dir();
 	write_with_tail("off", 8001, 1000);
 	write_with_tail("on", 8001, 1000);
 	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.tails[0].ns, 8001);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(not_measured_alike),
-		TEST(another_method),
-		TEST(metrics_in_common),
-		TEST(a_probe_that_one_group_lacks),
-		TEST(a_refused_probe),
-		TEST(thresholds_that_differ),
-		TEST(a_threshold_for_each_probe),
-		TEST(a_group_without_threshold_has_that_of_the_other),
-		TEST(thresholds_that_cannot_be_joined),
-	};
-
-	return cmocka_run_group_tests_name("match", tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { begin, end })

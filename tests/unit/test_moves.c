@@ -2,9 +2,6 @@
 /* How the emulated tiers read decisions: what changes their shares, and what must not. */
 #include "unit.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "loadgen/tiers/moves.h"
 
 static struct emulator emulator;
@@ -16,9 +13,8 @@ static void tell(const char *line)
 }
 
 /* Two tiers that queue, of which the first gets half of the requests. */
-static int begin(void **state)
+static void begin(void)
 {
-	(void)state;
 	memset(&emulator, 0, sizeof(emulator));
 	memset(&moves, 0, sizeof(moves));
 	tell("machine gen=icx sockets=1 cpus=2 boxes=2");
@@ -26,7 +22,6 @@ static int begin(void **state)
 	tell("stream name=near idle=80 service=20 capacity=4e8");
 	tell("stream name=far idle=150 service=20 capacity=2e8 remote=1");
 	tell("loop requests=80 p=.5");
-	return 0;
 }
 
 static void take(const char *text)
@@ -40,30 +35,29 @@ static void is_at(double p, unsigned int count)
 	assert_int_equal(emulator.moves, count);
 }
 
-static void a_shift_moves_from_where_the_pages_are(void **state)
+static void take_to(const char *text, double p, unsigned int count)
 {
-	(void)state;
-	take("time_ns,socket,p,p_target,shift,move_to\n1,0,0.1,0.9,0.02,near\n");
-	is_at(0.52, 1);
-	take("2,0,0.1,0.9,-0.03,far\n");
-	is_at(0.49, 2);
+	take(text);
+	is_at(p, count);
 }
 
-static void the_columns_are_those_of_the_heading(void **state)
+TEST(a_shift_moves_from_where_the_pages_are)
 {
-	(void)state;
-	take("shift_closed,shift,socket\n0.3,0.1,0\n");
-	is_at(0.6, 1);
-	take("socket,x,shift\n0,0.3,0.1\n");
-	is_at(0.7, 2);
+	take_to("time_ns,socket,p,p_target,shift,move_to\n1,0,0.1,0.9,0.02,near\n", 0.52, 1);
+	take_to("2,0,0.1,0.9,-0.03,far\n", 0.49, 2);
 }
 
-static void rates_and_latencies_follow_the_shares(void **state)
+TEST(the_columns_are_those_of_the_heading)
+{
+	take_to("shift_closed,shift,socket\n0.3,0.1,0\n", 0.6, 1);
+	take_to("socket,x,shift\n0,0.3,0.1\n", 0.7, 2);
+}
+
+TEST(rates_and_latencies_follow_the_shares)
 {
 	const struct stream *stream = emulator.machine.stream;
 	double in_flight;
 
-	(void)state;
 	take("shift\n0.2\n");
 	in_flight =
 		(stream[0].rate * stream[0].latency + stream[1].rate * stream[1].latency) * 1e-9;
@@ -71,20 +65,16 @@ static void rates_and_latencies_follow_the_shares(void **state)
 	assert_float_equal(stream[0].rate / (stream[0].rate + stream[1].rate), 0.7, 1e-9);
 }
 
-static void each_tier_keeps_some_requests(void **state)
+TEST(each_tier_keeps_some_requests)
 {
-	(void)state;
-	take("shift\n5\n");
-	is_at(0.999, 1);
-	take("-1e300\n");
-	is_at(0.001, 2);
+	take_to("shift\n5\n", 0.999, 1);
+	take_to("-1e300\n", 0.001, 2);
 }
 
-static void lines_may_be_cut_anywhere(void **state)
+TEST(lines_may_be_cut_anywhere)
 {
 	const char text[] = "socket,shift\n0,0.1\n0,-0.2\n";
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(text) - 1; i++)
 		moves__take(&moves, &emulator, &text[i], 1);
 	is_at(0.4, 2);
@@ -92,7 +82,7 @@ static void lines_may_be_cut_anywhere(void **state)
 	is_at(0.4, 2);
 }
 
-static void other_lines_move_nothing(void **state)
+TEST(other_lines_move_nothing)
 {
 	static const char *const lines[] = {
 		"0.3\n",	  "0,0.3\n",	 "socket,shift\n",  "0,\n",    "1,0.3\n",
@@ -101,30 +91,25 @@ static void other_lines_move_nothing(void **state)
 		"\x1b[2J,\xff\n", "%s%n%s,%n\n", "socket,shift,",   "\n",
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(lines); i++)
 		take(lines[i]);
 	is_at(0.5, 0);
 }
 
-static void a_line_that_is_too_long_is_ignored_to_its_end(void **state)
+TEST(a_line_that_is_too_long_is_ignored_to_its_end)
 {
-	(void)state;
 	take("socket,shift\n0,0.1,");
 	for (unsigned int i = 0; i < 2 * MOVES_LINE; i++)
 		take("9");
-	take("\n");
-	is_at(0.5, 0);
-	take("0,0.1\n");
-	is_at(0.6, 1);
+	take_to("\n", 0.5, 0);
+	take_to("0,0.1\n", 0.6, 1);
 }
 
-static void random_bytes_leave_a_share(void **state)
+TEST(random_bytes_leave_a_share)
 {
 	static const char bytes[] = "0123456789.,-+enaif\n\n\nshift,socket\0\xff\x80";
 	uint64_t seed = 1;
 
-	(void)state;
 	for (unsigned int i = 0; i < 200000; i++) {
 		seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
 		moves__take(&moves, &emulator, &bytes[(seed >> 33) % (sizeof(bytes) - 1)], 1);
@@ -135,18 +120,4 @@ static void random_bytes_leave_a_share(void **state)
 	assert_true(isfinite(emulator.machine.stream[0].latency));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_shift_moves_from_where_the_pages_are, begin),
-		cmocka_unit_test_setup(the_columns_are_those_of_the_heading, begin),
-		cmocka_unit_test_setup(rates_and_latencies_follow_the_shares, begin),
-		cmocka_unit_test_setup(each_tier_keeps_some_requests, begin),
-		cmocka_unit_test_setup(lines_may_be_cut_anywhere, begin),
-		cmocka_unit_test_setup(other_lines_move_nothing, begin),
-		cmocka_unit_test_setup(a_line_that_is_too_long_is_ignored_to_its_end, begin),
-		cmocka_unit_test_setup(random_bytes_leave_a_share, begin),
-	};
-
-	return cmocka_run_group_tests_name("moves", tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { begin })

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include <errno.h>
-
 #include "core/split.h"
 #include "core/names.h"
 
-static void dimensions_both_ways(void **state)
+TEST(dimensions_both_ways)
 {
 	char text[SPLIT_TEXT];
 	uint32_t mask = 0;
 
-	(void)state;
 	for (int by = 0; by < LAT_BY_COUNT; by++) {
 		assert_int_equal(split__find(split__name(by)), by);
 		assert_int_equal(split__parse(split__name(by), &mask), 0);
@@ -27,15 +24,14 @@ static void dimensions_both_ways(void **state)
 	assert_int_equal(split__find("processes"), -EINVAL);
 }
 
-static void bad_lists_are_refused(void **state)
+TEST(bad_lists_are_refused)
 {
 	static const char *const bad[] = { "",		",",	 "disk,",   ",disk",
 					   "disk,,op",	"Disk",	 "disk op", "proc",
 					   "processes", " disk", "disk,x" };
 	uint32_t mask = 77;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(bad); i++)
 		assert_int_equal(split__parse(bad[i], &mask), -EINVAL);
 	assert_int_equal(mask, 77);
 }
@@ -43,13 +39,17 @@ static void bad_lists_are_refused(void **state)
 static struct names *names;
 static uint64_t slice_id, root_id;
 
-static int make_tree(void **state)
+static uint64_t id_of(const char *cgroup)
 {
-	char line[4096];
 	struct stat st;
 
-	(void)state;
-	dir = unit_tmpdir();
+	assert_int_equal(stat(unit_path(dir, cgroup), &st), 0);
+	return st.st_ino;
+}
+
+static void make_tree(void)
+{
+	unit_enter_dir();
 	unit_link(dir, "sys/dev/block/8:0", "../../devices/pci0/block/sda");
 	unit_link(dir, "sys/dev/block/8:1", "../../devices/pci0/block/sda/sda1");
 	unit_write(dir, "sys/devices/pci0/block/sda/dev", "8:0\n");
@@ -61,97 +61,88 @@ static int make_tree(void **state)
 	unit_link(dir, "sys/class/block/sda1", "../../devices/pci0/block/sda/sda1");
 	unit_link(dir, "sys/class/block/nvme0n1", "../../devices/nvme/block/nvme0n1");
 	unit_link(dir, "sys/class/block/odd", "../../devices/odd/block/odd");
-	snprintf(line, sizeof(line),
-		 "proc /proc proc rw 0 0\nnone /sys/fs/cgroup cgroup2 rw 0 0\n");
-	unit_write(dir, "proc/self/mounts", line);
+	unit_write(dir, "proc/self/mounts",
+		   "proc /proc proc rw 0 0\nnone /sys/fs/cgroup cgroup2 rw 0 0\n");
 	unit_write(dir, "sys/fs/cgroup/system.slice/db.service/cgroup.procs", "");
-	assert_int_equal(stat(unit_path(dir, "sys/fs/cgroup/system.slice/db.service"), &st), 0);
-	slice_id = st.st_ino;
-	assert_int_equal(stat(unit_path(dir, "sys/fs/cgroup"), &st), 0);
-	root_id = st.st_ino;
-	return names__new(&names, dir);
+	slice_id = id_of("sys/fs/cgroup/system.slice/db.service");
+	root_id = id_of("sys/fs/cgroup");
+	assert_int_equal(names__new(&names, dir), 0);
 }
 
-static int remove_tree(void **state)
+static void remove_tree(void)
 {
-	(void)state;
 	names__free(names);
-	unit_remove(dir);
-	return 0;
+	unit_leave_dir();
 }
 
-static const char *name_of(enum lat_by by, uint64_t id, const char *comm)
+static void assert_name(enum lat_by by, uint64_t id, const char *comm, const char *expected)
 {
 	struct lat_key key = { .id = id, .by = by };
-	static char out[RUN_NAME];
+	char out[RUN_NAME];
 
-	return names__key(names, &key, comm, out);
+	assert_string_equal(names__key(names, &key, comm, out), expected);
 }
 
-static void names_of_keys(void **state)
+TEST(names_of_keys)
 {
-	(void)state;
-	assert_string_equal(name_of(LAT_BY_OP, LAT_OP_READ, NULL), "read");
-	assert_string_equal(name_of(LAT_BY_OP, LAT_OP_OTHER, NULL), "other");
-	assert_string_equal(name_of(LAT_BY_MODE, LAT_MODE_GUP, NULL), "gup");
-	assert_string_equal(name_of(LAT_BY_TYPE, LAT_TYPE_FAILED, NULL), "failed");
-	assert_string_equal(name_of(LAT_BY_ACCESS, LAT_ACCESS_EXEC, NULL), "exec");
-	assert_string_equal(name_of(LAT_BY_PAGE, LAT_PAGE_HUGETLB, NULL), "hugetlb");
-	assert_string_equal(name_of(LAT_BY_PAGE, 77, NULL), "77");
-	assert_string_equal(name_of(LAT_BY_MODE, 3, NULL), "3");
-	assert_string_equal(name_of(LAT_BY_OP, RUN_OTHER_ID, NULL), "(other)");
-	assert_string_equal(name_of(LAT_BY_PROCESS, RUN_OTHER_ID, "sh"), "(other)");
-	assert_string_equal(name_of(LAT_BY_PROCESS, 12, "sh"), "sh (12)");
-	assert_string_equal(name_of(LAT_BY_THREAD, 12, ""), "(12)");
-	assert_string_equal(name_of(LAT_BY_THREAD, 12, NULL), "(12)");
-	assert_string_equal(name_of(LAT_BY_PROCESS, 12, "e\033vil"), "e?vil (12)");
-	/*
-	 * the kernel cuts names at 15 bytes, maybe in the middle of a character; no terminator
-	 * needed
-	 */
-	assert_string_equal(name_of(LAT_BY_PROCESS, 1, "0123456789abcd\303\251"),
-			    "0123456789abcd? (1)");
-}
+	static const struct {
+		enum lat_by by;
+		uint64_t id;
+		const char *comm, *expected;
+	} keys[] = {
+		{ LAT_BY_OP, LAT_OP_READ, NULL, "read" },
+		{ LAT_BY_OP, LAT_OP_OTHER, NULL, "other" },
+		{ LAT_BY_MODE, LAT_MODE_GUP, NULL, "gup" },
+		{ LAT_BY_TYPE, LAT_TYPE_FAILED, NULL, "failed" },
+		{ LAT_BY_ACCESS, LAT_ACCESS_EXEC, NULL, "exec" },
+		{ LAT_BY_PAGE, LAT_PAGE_HUGETLB, NULL, "hugetlb" },
+		{ LAT_BY_PAGE, 77, NULL, "77" },
+		{ LAT_BY_MODE, 3, NULL, "3" },
+		{ LAT_BY_OP, RUN_OTHER_ID, NULL, "(other)" },
+		{ LAT_BY_PROCESS, RUN_OTHER_ID, "sh", "(other)" },
+		{ LAT_BY_PROCESS, 12, "sh", "sh (12)" },
+		{ LAT_BY_THREAD, 12, "", "(12)" },
+		{ LAT_BY_THREAD, 12, NULL, "(12)" },
+		{ LAT_BY_PROCESS, 12, "e\033vil", "e?vil (12)" },
+		/* The kernel cuts names at 15 bytes, maybe in a character; no terminator needed. */
+		{ LAT_BY_PROCESS, 1, "0123456789abcd\303\251", "0123456789abcd? (1)" },
+		{ LAT_BY_DISK, 8ULL << 20, NULL, "sda" },
+		{ LAT_BY_DISK, 8ULL << 20 | 1, NULL, "sda1" },
+		{ LAT_BY_DISK, 9ULL << 20 | 5, NULL, "9:5" },
+		{ LAT_BY_DISK, 0, NULL, "0:0" },
+	};
 
-static void names_of_disks(void **state)
-{
-	(void)state;
-	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20, NULL), "sda");
-	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20 | 1, NULL), "sda1");
-	assert_string_equal(name_of(LAT_BY_DISK, 9ULL << 20 | 5, NULL), "9:5");
-	assert_string_equal(name_of(LAT_BY_DISK, 0, NULL), "0:0");
+	for (size_t i = 0; i < COUNT_OF(keys); i++)
+		assert_name(keys[i].by, keys[i].id, keys[i].comm, keys[i].expected);
 }
 
 /* Its requests are reported after it has gone, when another disk has its number. */
-static void a_disk_that_is_gone_keeps_its_name(void **state)
+TEST(a_disk_that_is_gone_keeps_its_name)
 {
-	(void)state;
 	assert_int_equal(unlink(unit_path(dir, "sys/dev/block/8:0")), 0);
-	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20, NULL), "sda");
+	assert_name(LAT_BY_DISK, 8ULL << 20, NULL, "sda");
 	unit_link(dir, "sys/dev/block/8:0", "../../devices/pci/block/sdx");
-	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20, NULL), "sda");
+	assert_name(LAT_BY_DISK, 8ULL << 20, NULL, "sda");
 	unit_link(dir, "sys/dev/block/8:48", "../../devices/pci/block/sdy");
-	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20 | 48, NULL), "sdy");
+	assert_name(LAT_BY_DISK, 8ULL << 20 | 48, NULL, "sdy");
 }
 
 /* It came and went between two readings: only the kernel has seen it. */
-static void a_short_lived_disk_has_the_name_that_the_kernel_saw(void **state)
+TEST(a_short_lived_disk_has_the_name_that_the_kernel_saw)
 {
-	(void)state;
-	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20 | 64, NULL), "8:64");
-	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20 | 64, "sd\033z"), "sd?z");
-	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20 | 64, NULL), "sd?z");
+	assert_name(LAT_BY_DISK, 8ULL << 20 | 64, NULL, "8:64");
+	assert_name(LAT_BY_DISK, 8ULL << 20 | 64, "sd\033z", "sd?z");
+	assert_name(LAT_BY_DISK, 8ULL << 20 | 64, NULL, "sd?z");
 	unit_link(dir, "sys/dev/block/8:80", "../../devices/pci/block/sdq");
-	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20 | 80, "sdx"), "sdq");
+	assert_name(LAT_BY_DISK, 8ULL << 20 | 80, "sdx", "sdq");
 }
 
-static void disks_by_name(void **state)
+TEST(disks_by_name)
 {
 	static const char *const unknown[] = { "",   "sdz", "odd",   "../sda",	     ".",
 					       "..", "a/b", "/dev/", "/dev/nonesuch" };
 	uint32_t id = 0;
 
-	(void)state;
 	assert_int_equal(names__disk(names, "sda", &id), 0);
 	assert_int_equal(id, 8 << 20);
 	id = 0;
@@ -159,32 +150,24 @@ static void disks_by_name(void **state)
 	assert_int_equal(id, 8 << 20);
 	assert_int_equal(names__disk(names, "/dev/nvme0n1", &id), 0);
 	assert_int_equal(id, 259 << 20 | 3);
-	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(unknown); i++)
 		assert_int_equal(names__disk(names, unknown[i], &id), -ENODEV);
 }
 
-static void cgroup_names(void **state)
-{
-	struct stat st;
+#define POD                                                      \
+	"sys/fs/cgroup/kubepods.slice/kubepods-burstable.slice/" \
+	"kubepods-burstable-pod0123.slice/cri-containerd-4567.scope"
 
-	(void)state;
-	assert_string_equal(name_of(LAT_BY_CGROUP, slice_id, NULL), "/system.slice/db.service");
-	assert_string_equal(name_of(LAT_BY_CGROUP, root_id, NULL), "/");
-	assert_string_equal(name_of(LAT_BY_CGROUP, 999999999999, NULL), "cgroup 999999999999");
-	assert_string_equal(name_of(LAT_BY_CGROUP, 999999999999, NULL), "cgroup 999999999999");
+TEST(cgroup_names)
+{
+	assert_name(LAT_BY_CGROUP, slice_id, NULL, "/system.slice/db.service");
+	assert_name(LAT_BY_CGROUP, root_id, NULL, "/");
+	assert_name(LAT_BY_CGROUP, 999999999999, NULL, "cgroup 999999999999");
+	assert_name(LAT_BY_CGROUP, 999999999999, NULL, "cgroup 999999999999");
 	/* one that was made since the first walk */
-	unit_write(dir,
-		   "sys/fs/cgroup/kubepods.slice/kubepods-burstable.slice/"
-		   "kubepods-burstable-pod0123.slice/cri-containerd-4567.scope/cgroup.procs",
-		   "");
-	assert_int_equal(stat(unit_path(dir,
-					"sys/fs/cgroup/kubepods.slice/kubepods-burstable.slice/"
-					"kubepods-burstable-pod0123.slice/"
-					"cri-containerd-4567.scope"),
-			      &st),
-			 0);
-	assert_string_equal(name_of(LAT_BY_CGROUP, st.st_ino, NULL),
-			    "...e/kubepods-burstable-pod0123.slice/cri-containerd-4567.scope");
+	unit_write(dir, POD "/cgroup.procs", "");
+	assert_name(LAT_BY_CGROUP, id_of(POD), NULL,
+		    "...e/kubepods-burstable-pod0123.slice/cri-containerd-4567.scope");
 }
 
 /* How many of so many cgroups that are gone still have their name, after one more was asked for? */
@@ -195,26 +178,22 @@ static unsigned int named_of(unsigned int nr)
 	unsigned int named = 0;
 	struct names *own;
 	char path[64];
-	struct stat st;
 
 	assert_int_equal(names__new(&own, dir), 0);
 	unit_write(dir, "sys/fs/cgroup/crowd/cgroup.procs", "");
 	for (unsigned int i = 0; i < nr; i++) {
 		snprintf(path, sizeof(path), "%s/%u", above, i);
 		assert_int_equal(mkdir(unit_path(dir, path), 0700), 0);
-		assert_int_equal(stat(unit_path(dir, path), &st), 0);
-		ids[i] = st.st_ino;
+		ids[i] = id_of(path);
 	}
 	assert_true(names__are_cheap(own));
 	assert_string_equal(names__cgroup_path(own, ids[0]), "/crowd/0");
 	assert_false(names__are_cheap(own)); /* a walk has just ended */
 	assert_int_equal(mkdir(unit_path(dir, late), 0700), 0);
 	for (unsigned int i = 0; i < nr; i++) {
-		snprintf(path, sizeof(path), "%s/%u", above, i);
-		assert_int_equal(rmdir(unit_path(dir, path)), 0);
+		assert_int_equal(rmdir(unit_path(dir, unit_text("%s/%u", above, i))), 0);
 	}
-	assert_int_equal(stat(unit_path(dir, late), &st), 0);
-	assert_string_equal(names__cgroup_path(own, st.st_ino), "/late");
+	assert_string_equal(names__cgroup_path(own, id_of(late)), "/late");
 	for (unsigned int i = 0; i < nr; i++)
 		named += names__cgroup_path(own, ids[i]) != NULL;
 	assert_int_equal(rmdir(unit_path(dir, late)), 0);
@@ -224,18 +203,16 @@ static unsigned int named_of(unsigned int nr)
 	return named;
 }
 
-static void cgroups_that_are_gone_keep_their_names_until_they_are_too_many(void **state)
+TEST(cgroups_that_are_gone_keep_their_names_until_they_are_too_many)
 {
-	(void)state;
 	assert_int_equal(named_of(4000), 4000);
 	assert_int_equal(named_of(5000), 0);
 }
 
-static void names_are_cheap_again_after_a_pause(void **state)
+TEST(names_are_cheap_again_after_a_pause)
 {
 	struct names *own;
 
-	(void)state;
 	assert_int_equal(names__new(&own, dir), 0);
 	assert_true(names__are_cheap(own));
 	assert_string_equal(names__cgroup_path(own, slice_id), "/system.slice/db.service");
@@ -245,11 +222,10 @@ static void names_are_cheap_again_after_a_pause(void **state)
 	names__free(own);
 }
 
-static void cgroups_by_path(void **state)
+TEST(cgroups_by_path)
 {
 	uint64_t id = 0;
 
-	(void)state;
 	assert_int_equal(names__cgroup(names, "system.slice/db.service", &id), 0);
 	assert_int_equal(id, slice_id);
 	id = 0;
@@ -263,14 +239,13 @@ static void cgroups_by_path(void **state)
 			 -ENOTDIR);
 }
 
-static void no_cgroup2_is_no_error(void **state)
+TEST(no_cgroup2_is_no_error)
 {
 	struct lat_key key = { .id = 5, .by = LAT_BY_CGROUP };
 	struct names *bare = NULL;
 	char *empty = unit_tmpdir(), out[RUN_NAME];
 	uint64_t id;
 
-	(void)state;
 	assert_int_equal(names__new(&bare, empty), 0);
 	assert_string_equal(names__key(bare, &key, NULL, out), "cgroup 5");
 	assert_int_equal(names__cgroup(bare, "/", &id), -ENOENT);
@@ -278,22 +253,4 @@ static void no_cgroup2_is_no_error(void **state)
 	unit_remove(empty);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dimensions_both_ways),
-		cmocka_unit_test(bad_lists_are_refused),
-		cmocka_unit_test(names_of_keys),
-		cmocka_unit_test(names_of_disks),
-		cmocka_unit_test(disks_by_name),
-		cmocka_unit_test(cgroup_names),
-		cmocka_unit_test(cgroups_that_are_gone_keep_their_names_until_they_are_too_many),
-		cmocka_unit_test(names_are_cheap_again_after_a_pause),
-		cmocka_unit_test(cgroups_by_path),
-		cmocka_unit_test(no_cgroup2_is_no_error),
-		cmocka_unit_test(a_disk_that_is_gone_keeps_its_name),
-		cmocka_unit_test(a_short_lived_disk_has_the_name_that_the_kernel_saw),
-	};
-
-	return cmocka_run_group_tests_name("names", tests, make_tree, remove_tree);
-}
+UNIT_MAIN(.all = { make_tree, remove_tree })

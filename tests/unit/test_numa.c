@@ -2,7 +2,6 @@
 /* Pages by node, nodes by tier: the texts of the kernel, made up below a temporary root. */
 #include "unit.h"
 
-#include <errno.h>
 #include <sys/mman.h>
 
 #include "core/numa_maps.h"
@@ -10,11 +9,10 @@
 
 #define NODES "sys/devices/system/node/"
 
-static void test_lines_of_the_kernel_are_parsed(void **state)
+TEST(test_lines_of_the_kernel_are_parsed)
 {
 	struct numa_mapping mapping;
 
-	(void)state;
 	assert_true(numa_maps__parse("7f0000000000 default anon=10 dirty=10 N0=6 N1=4 "
 				     "kernelpagesize_kB=4\n",
 				     &mapping));
@@ -37,7 +35,7 @@ static void test_lines_of_the_kernel_are_parsed(void **state)
 	assert_true(numa_maps__parse("7ffc00 default stack anon=3 dirty=3 active=0", &mapping));
 }
 
-static void test_other_lines_are_refused(void **state)
+TEST(test_other_lines_are_refused)
 {
 	static const char *const bad[] = {
 		"",
@@ -53,16 +51,14 @@ static void test_other_lines_are_refused(void **state)
 	};
 	struct numa_mapping mapping;
 
-	(void)state;
-	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (unsigned int i = 0; i < COUNT_OF(bad); i++)
 		assert_false(numa_maps__parse(bad[i], &mapping));
 }
 
-static void test_mappings_of_a_process_add_up_in_bytes(void **state)
+TEST(test_mappings_of_a_process_add_up_in_bytes)
 {
 	struct numa_pages pages = { 0 };
 
-	(void)state;
 	unit_write(dir, "proc/7/numa_maps",
 		   "1000 default anon=3 N0=2 N1=1 kernelpagesize_kB=4\n"
 		   "7000 default huge N1=2 kernelpagesize_kB=2048\n"
@@ -79,14 +75,13 @@ static void test_mappings_of_a_process_add_up_in_bytes(void **state)
 }
 
 /* The kernel's own text: as much as was touched must be on the nodes, more or less the rest. */
-static void test_touched_pages_are_seen_in_this_process(void **state)
+TEST(test_touched_pages_are_seen_in_this_process)
 {
 	const size_t size = 16 << 20;
 	struct numa_pages before = { 0 }, after = { 0 };
 	uint64_t gained = 0;
 	void *memory;
 
-	(void)state;
 	if (access("/proc/self/numa_maps", R_OK))
 		skip();
 	assert_int_equal(numa_maps__add(&before, "", getpid()), 0);
@@ -100,17 +95,16 @@ static void test_touched_pages_are_seen_in_this_process(void **state)
 	assert_in_range(gained, size, size + (4 << 20));
 }
 
-static void test_lists_of_nodes_are_masks(void **state)
+TEST(test_lists_of_nodes_are_masks)
 {
 	static const char *const bad[] = { "x", "1-", "2-1", "64", "1,", "1;2", "-1", "1-2-3" };
 	uint64_t mask;
 
-	(void)state;
 	assert_int_equal(numa_list__parse("0-2,5,63", &mask), 0);
 	assert_int_equal(mask, 0x8000000000000027);
 	assert_int_equal(numa_list__parse("", &mask), 0);
 	assert_int_equal(mask, 0);
-	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (unsigned int i = 0; i < COUNT_OF(bad); i++)
 		assert_int_equal(numa_list__parse(bad[i], &mask), -EUCLEAN);
 }
 
@@ -130,17 +124,16 @@ static void make_machine(void)
 		   "Node 4 MemTotal:        1024 kB\nNode 4 MemFree:          512 kB\n");
 	unit_write(dir, NODES "node0/meminfo",
 		   "Node 0 MemTotal:        2048 kB\nNode 0 MemFree:           64 kB\n");
-	unit_write(dir, "sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n");
-	unit_write(dir, "sys/devices/system/cpu/cpu4/topology/physical_package_id", "1\n");
+	unit_write_socket(dir, 0, 0);
+	unit_write_socket(dir, 4, 1);
 	unit_write(dir, "sys/devices/virtual/memory_tiering/memory_tier4/nodelist", "0-1\n");
 	unit_write(dir, "sys/devices/virtual/memory_tiering/memory_tier22/nodelist", "4\n");
 }
 
-static void test_nodes_have_sockets_tiers_and_latencies(void **state)
+TEST(test_nodes_have_sockets_tiers_and_latencies)
 {
 	struct numa_nodes nodes;
 
-	(void)state;
 	make_machine();
 	assert_int_equal(numa_nodes__read(&nodes, dir), 0);
 	assert_int_equal(nodes.nr, 5);
@@ -156,11 +149,10 @@ static void test_nodes_have_sockets_tiers_and_latencies(void **state)
 	assert_false(nodes.nodes[2].online);
 }
 
-static void test_tiers_are_nodes_seen_from_a_socket(void **state)
+TEST(test_tiers_are_nodes_seen_from_a_socket)
 {
 	struct numa_nodes nodes;
 
-	(void)state;
 	make_machine();
 	assert_int_equal(numa_nodes__read(&nodes, dir), 0);
 	assert_int_equal(numa_nodes__mask(&nodes, NUMA_LOCAL_DRAM, 0), 1 << 0);
@@ -173,31 +165,14 @@ static void test_tiers_are_nodes_seen_from_a_socket(void **state)
 	assert_int_equal(numa_class__of_tier("local-tape"), -1);
 }
 
-static void test_unexpected_texts_of_nodes_are_refused(void **state)
+TEST(test_unexpected_texts_of_nodes_are_refused)
 {
 	struct numa_nodes nodes;
 
-	(void)state;
 	assert_int_equal(numa_nodes__read(&nodes, dir), -ENOENT);
 	make_machine();
 	unit_write(dir, NODES "has_cpu", "none\n");
 	assert_int_equal(numa_nodes__read(&nodes, dir), -EUCLEAN);
 }
 
-#define IN_DIR(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, unit_remove_dir)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines_of_the_kernel_are_parsed),
-		cmocka_unit_test(test_other_lines_are_refused),
-		IN_DIR(test_mappings_of_a_process_add_up_in_bytes),
-		cmocka_unit_test(test_touched_pages_are_seen_in_this_process),
-		cmocka_unit_test(test_lists_of_nodes_are_masks),
-		IN_DIR(test_nodes_have_sockets_tiers_and_latencies),
-		IN_DIR(test_tiers_are_nodes_seen_from_a_socket),
-		IN_DIR(test_unexpected_texts_of_nodes_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { unit_enter_dir, unit_leave_dir })

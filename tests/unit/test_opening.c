@@ -2,10 +2,8 @@
 /* Do probes open at the same time, but use what they share in turns? */
 #include "unit.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 
 static bool no_threads;
 
@@ -25,6 +23,7 @@ static bool blocked[PROBES];
 static pthread_t thread_of[PROBES];
 static unsigned int order[PROBES];
 static unsigned int together; /* loads that wait for each other */
+static struct opening openings[PROBES];
 
 static unsigned int number(const struct probe_ops *ops)
 {
@@ -97,24 +96,19 @@ static const struct probe_ops with_turns[PROBES] = {
 
 static const struct probe_ops without = { .name = "2", .open = open_fake };
 
-static int begin(void **state)
+static void begin(void)
 {
-	(void)state;
 	in_turn = overlaps = loading = most_loading = opened = 0;
 	no_threads = false;
 	together = 1;
 	caller = pthread_self();
+	for (unsigned int i = 0; i < PROBES; i++)
+		openings[i] = (struct opening){ .ops = &with_turns[i] };
 	alarm(PATIENCE_S);
-	return 0;
 }
 
-static void loads_are_at_the_same_time_and_the_rest_is_not(void **state)
+TEST(loads_are_at_the_same_time_and_the_rest_is_not)
 {
-	struct opening openings[PROBES] = { { .ops = &with_turns[0] },
-					    { .ops = &with_turns[1] },
-					    { .ops = &with_turns[2] } };
-
-	(void)state;
 	together = PROBES;
 	opening__all(openings, PROBES);
 	assert_int_equal(most_loading, PROBES);
@@ -126,13 +120,9 @@ static void loads_are_at_the_same_time_and_the_rest_is_not(void **state)
 	}
 }
 
-static void last_one_begins_in_the_calling_thread(void **state)
+TEST(last_one_begins_in_the_calling_thread)
 {
-	struct opening openings[PROBES] = { { .ops = &with_turns[0] },
-					    { .ops = &with_turns[1] },
-					    { .ops = &without } };
-
-	(void)state;
+	openings[2].ops = &without;
 	opening__all(openings, PROBES);
 	assert_int_equal(order[0], 1);
 	assert_true(pthread_equal(thread_of[1], caller));
@@ -140,13 +130,8 @@ static void last_one_begins_in_the_calling_thread(void **state)
 	assert_true(pthread_equal(thread_of[2], caller));
 }
 
-static void only_the_calling_thread_gets_signals(void **state)
+TEST(only_the_calling_thread_gets_signals)
 {
-	struct opening openings[PROBES] = { { .ops = &with_turns[0] },
-					    { .ops = &with_turns[1] },
-					    { .ops = &with_turns[2] } };
-
-	(void)state;
 	opening__all(openings, PROBES);
 	assert_true(blocked[0]);
 	assert_true(blocked[1]);
@@ -154,15 +139,9 @@ static void only_the_calling_thread_gets_signals(void **state)
 	assert_false(all_blocked());
 }
 
-static void each_error_is_that_of_its_probe(void **state)
+TEST(each_error_is_that_of_its_probe)
 {
-	struct opening openings[PROBES] = {
-		{ .ops = &with_turns[0], .request.method = "refuse" },
-		{ .ops = &with_turns[1] },
-		{ .ops = &with_turns[2], .request.method = "refuse" },
-	};
-
-	(void)state;
+	openings[0].request.method = openings[2].request.method = "refuse";
 	together = PROBES;
 	opening__all(openings, PROBES);
 	assert_int_equal(openings[0].err, -EOPNOTSUPP);
@@ -176,13 +155,8 @@ static void each_error_is_that_of_its_probe(void **state)
 	assert_null(openings[2].probe);
 }
 
-static void without_threads_one_follows_the_other(void **state)
+TEST(without_threads_one_follows_the_other)
 {
-	struct opening openings[PROBES] = { { .ops = &with_turns[0] },
-					    { .ops = &with_turns[1] },
-					    { .ops = &with_turns[2] } };
-
-	(void)state;
 	no_threads = true;
 	opening__all(openings, PROBES);
 	assert_int_equal(opened, PROBES);
@@ -193,28 +167,13 @@ static void without_threads_one_follows_the_other(void **state)
 	}
 }
 
-static void none_and_one(void **state)
+TEST(none_and_one)
 {
-	struct opening opening = { .ops = &with_turns[0] };
-
-	(void)state;
 	opening__all(NULL, 0);
 	assert_int_equal(opened, 0);
-	opening__all(&opening, 1);
+	opening__all(openings, 1);
 	assert_int_equal(opened, 1);
 	assert_true(pthread_equal(thread_of[0], caller));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(loads_are_at_the_same_time_and_the_rest_is_not, begin),
-		cmocka_unit_test_setup(last_one_begins_in_the_calling_thread, begin),
-		cmocka_unit_test_setup(only_the_calling_thread_gets_signals, begin),
-		cmocka_unit_test_setup(each_error_is_that_of_its_probe, begin),
-		cmocka_unit_test_setup(without_threads_one_follows_the_other, begin),
-		cmocka_unit_test_setup(none_and_one, begin),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { begin })

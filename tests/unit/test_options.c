@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include <errno.h>
-
 #include "cli/options.h"
 
 #define ALL                                                                                 \
 	(OPTIONS_WINDOW | OPTIONS_FILTER | OPTIONS_SPLIT | OPTIONS_PROBE | OPTIONS_OUTPUT | \
 	 OPTIONS_FORMAT)
 #define MAX_ARGS 64
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static char words[MAX_ARGS][600];
 static char *arguments[MAX_ARGS + 1];
@@ -38,18 +35,14 @@ static int split(const char *line)
 
 static int parse(struct options *options, const char *line)
 {
-	memset(options, 0, sizeof(*options));
-	options->command = "record";
-	options->groups = ALL;
-	options->takes_workload = true;
+	*options = (struct options){ .command = "record", .groups = ALL, .takes_workload = true };
 	return options__parse(options, NULL, NULL, split(line), arguments, NULL);
 }
 
-static void defaults(void **state)
+TEST(defaults)
 {
 	struct options options;
 
-	(void)state;
 	assert_int_equal(parse(&options, ""), 0);
 	assert_int_equal(options.duration_ns, 0);
 	assert_int_equal(options.top, OPTIONS_TOP);
@@ -58,11 +51,10 @@ static void defaults(void **state)
 	assert_null(options.output);
 }
 
-static void everything_at_once(void **state)
+TEST(everything_at_once)
 {
 	struct options options;
 
-	(void)state;
 	assert_int_equal(parse(&options,
 			       "-d 10s --interval=500ms -p 12 --tid 13 --cgroup /a --comm sh "
 			       "--disk sda --by process,op --by disk --top 3 --method hash "
@@ -147,11 +139,10 @@ static const struct {
 	{ "--\033[31m", "unknown option '--?[31m'" },
 };
 
-static void wrong_usage_is_one_line(void **state)
+TEST(wrong_usage_is_one_line)
 {
 	struct options options;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT_OF(wrong); i++) {
 		int err = parse(&options, wrong[i].line);
 
@@ -164,12 +155,11 @@ static void wrong_usage_is_one_line(void **state)
 	}
 }
 
-static void labels_have_limits(void **state)
+TEST(labels_have_limits)
 {
 	char line[1000] = "", text[600];
 	struct options options;
 
-	(void)state;
 	for (int i = 0; i < RUN_LABELS; i++) {
 		snprintf(text, sizeof(text), "--label=k%d=v ", i);
 		strcat(line, text);
@@ -182,14 +172,12 @@ static void labels_have_limits(void **state)
 
 	memset(text, 'x', sizeof(text));
 	snprintf(text + 300, 10, "=");
-	snprintf(line, sizeof(line), "--label=%s", text);
-	assert_int_equal(parse(&options, line), -EINVAL);
-	snprintf(line, sizeof(line), "--label=k=%s", text);
-	assert_int_equal(parse(&options, line), -EINVAL);
-	assert_non_null(strstr(options.error, "too long"));
+	assert_int_equal(parse(&options, unit_text("--label=%s", text)), -EINVAL);
+	assert_int_equal(parse(&options, unit_text("--label=k=%s", text)), -EINVAL);
+	assert_has(options.error, "too long");
 }
 
-static void workloads(void **state)
+TEST(workloads)
 {
 	static const struct {
 		const char *line;
@@ -205,7 +193,6 @@ static void workloads(void **state)
 	};
 	struct options options;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT_OF(table); i++) {
 		assert_int_equal(parse(&options, table[i].line), 0);
 		assert_int_equal(options.nr_args, table[i].nr);
@@ -221,36 +208,36 @@ static void workloads(void **state)
 
 static int parse_report(struct options *options, const char *line)
 {
-	memset(options, 0, sizeof(*options));
-	options->command = "report";
-	options->groups = OPTIONS_SPLIT | OPTIONS_FORMAT;
-	options->max_args = 1;
+	*options = (struct options){ .command = "report",
+				     .groups = OPTIONS_SPLIT | OPTIONS_FORMAT,
+				     .max_args = 1 };
 	return options__parse(options, NULL, NULL, split(line), arguments, NULL);
 }
 
-static void arguments_may_stand_anywhere(void **state)
+TEST(arguments_may_stand_anywhere)
 {
 	struct options options;
 
-	(void)state;
 	assert_int_equal(parse_report(&options, "DIR --json --top 5"), 0);
 	assert_true(options.json);
 	assert_int_equal(options.nr_args, 1);
 	assert_string_equal(options.args[0], "DIR");
 	assert_null(options.args[1]);
-	assert_int_equal(parse_report(&options, "--json DIR OTHER"), -EINVAL);
-	assert_string_equal(options.error, "unexpected argument 'OTHER'");
 }
 
-static void groups_not_taken_are_refused(void **state)
+TEST(arguments_and_groups_not_taken_are_refused)
 {
+	static const char *const refused[][2] = {
+		{ "--json DIR OTHER", "unexpected argument 'OTHER'" },
+		{ "--pid 5", "unknown option '--pid'" },
+		{ "DIR -d 5", "unknown option '-d'" },
+	};
 	struct options options;
 
-	(void)state;
-	assert_int_equal(parse_report(&options, "--pid 5"), -EINVAL);
-	assert_string_equal(options.error, "unknown option '--pid'");
-	assert_int_equal(parse_report(&options, "DIR -d 5"), -EINVAL);
-	assert_string_equal(options.error, "unknown option '-d'");
+	for (size_t i = 0; i < COUNT_OF(refused); i++) {
+		assert_int_equal(parse_report(&options, refused[i][0]), -EINVAL);
+		assert_string_equal(options.error, refused[i][1]);
+	}
 }
 
 struct own {
@@ -279,17 +266,14 @@ static const struct argp own_argp = { .options = own_options,
 
 static int parse_with_own(struct own *own, const char *line, FILE *help)
 {
-	memset(own, 0, sizeof(*own));
-	own->options.command = "record";
-	own->options.groups = ALL;
+	*own = (struct own){ .options = { .command = "record", .groups = ALL } };
 	return options__parse(&own->options, &own_argp, own, split(line), arguments, help);
 }
 
-static void own_options_are_parsed_with_common_ones(void **state)
+TEST(own_options_are_parsed_with_common_ones)
 {
 	struct own own;
 
-	(void)state;
 	assert_int_equal(parse_with_own(&own, "-n 3 --json", NULL), 0);
 	assert_int_equal(own.runs, 3);
 	assert_true(own.options.json);
@@ -299,38 +283,17 @@ static void own_options_are_parsed_with_common_ones(void **state)
 	assert_string_equal(own.options.error, "--runs needs a value");
 }
 
-static void help_is_printed_to_the_given_stream(void **state)
+TEST(help_is_printed_to_the_given_stream)
 {
 	struct own own;
-	char *text = NULL;
-	size_t size;
-	FILE *help = open_memstream(&text, &size);
+	char *text;
 
-	(void)state;
-	assert_int_equal(parse_with_own(&own, "-n 3 --help --nonesuch", help), 1);
-	fclose(help);
-	assert_non_null(strstr(text, "Usage: latscope record [OPTION...] [-- WORKLOAD ARGS]\n"));
-	assert_non_null(strstr(text, "Measure it all."));
-	assert_non_null(strstr(text, "--runs=N"));
-	assert_non_null(strstr(text, "--max-keys=N"));
+	assert_int_equal(parse_with_own(&own, "-n 3 --help --nonesuch", unit_print()), 1);
+	text = unit_printed();
+	assert_has(text, "Usage: latscope record [OPTION...] [-- WORKLOAD ARGS]\n",
+		   "Measure it all.", "--runs=N", "--max-keys=N");
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
 		assert_true(strlen(line) <= 80);
-	free(text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(defaults),
-		cmocka_unit_test(everything_at_once),
-		cmocka_unit_test(wrong_usage_is_one_line),
-		cmocka_unit_test(labels_have_limits),
-		cmocka_unit_test(workloads),
-		cmocka_unit_test(arguments_may_stand_anywhere),
-		cmocka_unit_test(groups_not_taken_are_refused),
-		cmocka_unit_test(own_options_are_parsed_with_common_ones),
-		cmocka_unit_test(help_is_printed_to_the_given_stream),
-	};
-
-	return cmocka_run_group_tests_name("options", tests, NULL, NULL);
-}
+UNIT_MAIN()

@@ -2,9 +2,7 @@
 /* Each output has each value under its own name, and keeps what it must keep. */
 #include "sample.h"
 
-#include <errno.h>
 #include <json-c/json.h>
-#include <math.h>
 #include <sys/syscall.h>
 
 #include "store/csv.h"
@@ -25,7 +23,7 @@ static const struct {
 	{ NULL, "percentiles/p99_99_us", 1000 }, { "max_us", "max_us", 1000 },
 };
 
-#define STATISTICS (sizeof(statistics) / sizeof(statistics[0]))
+#define STATISTICS (COUNT_OF(statistics))
 
 static double sample_us(unsigned int rank)
 {
@@ -92,17 +90,13 @@ static const char *column(const char *head, const char *row, const char *name)
 	return row;
 }
 
-static void csv_columns_hold_what_their_heads_say(void **state)
+TEST(csv_columns_hold_what_their_heads_say)
 {
 	struct run *run = spread_run();
-	char *text = NULL;
-	const char *row;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	const char *text, *row;
 
-	(void)state;
-	assert_int_equal(csv__split(out, &run->probes[0].total, LAT_BY_PROCESS, 0), 0);
-	fclose(out);
+	assert_int_equal(csv__split(unit_print(), &run->probes[0].total, LAT_BY_PROCESS, 0), 0);
+	text = unit_printed();
 	row = strchr(text, '\n') + 1;
 	for (size_t i = 0; i < STATISTICS; i++) {
 		const char *value = statistics[i].csv ? column(text, row, statistics[i].csv) : NULL;
@@ -115,7 +109,6 @@ static void csv_columns_hold_what_their_heads_say(void **state)
 	}
 	assert_statistic("mean_us", strtod(column(text, row, "mean_us"), NULL), mean_us());
 	assert_int_equal(atoi(column(text, row, "events")), SAMPLES);
-	free(text);
 	sample_free(run);
 }
 
@@ -129,12 +122,11 @@ static double json_statistic(struct json_object *object, const char *path)
 	return json_object_get_double(object);
 }
 
-static void json_fields_hold_what_their_names_say(void **state)
+TEST(json_fields_hold_what_their_names_say)
 {
 	struct run *run = spread_run();
 	struct json_object *summary = json__summary(run, &run->probes[0]);
 
-	(void)state;
 	for (size_t i = 0; i < STATISTICS; i++)
 		assert_statistic(statistics[i].json, json_statistic(summary, statistics[i].json),
 				 sample_us(statistics[i].rank));
@@ -143,14 +135,13 @@ static void json_fields_hold_what_their_names_say(void **state)
 	sample_free(run);
 }
 
-static void nothing_is_kept_before_it_is_on_the_disk(void **state)
+TEST(nothing_is_kept_before_it_is_on_the_disk)
 {
 	static struct run_data delta[RUN_PROBES];
 	struct writer writer = { .ops = &writer_db, .dir = dir };
 	struct run *run = sample_run();
 	struct run_interval interval = { .end_ns = 1000000000, .delta = delta };
 
-	(void)state;
 	assert_int_equal(writer.ops->open(&writer, run), 0);
 	assert_int_equal(writer.ops->interval(&writer, run, &interval), 0);
 	syncs = 0;
@@ -160,33 +151,27 @@ static void nothing_is_kept_before_it_is_on_the_disk(void **state)
 }
 
 static unsigned int intervals, closes;
+static int err_of_close;
 
 static int accept_all(struct writer *writer, const struct run *run)
 {
-	(void)writer;
-	(void)run;
 	return 0;
 }
 
 static int fail_interval(struct writer *writer, const struct run *run,
 			 const struct run_interval *interval)
 {
-	(void)writer;
-	(void)run;
-	(void)interval;
 	intervals++;
 	return -ENOSPC;
 }
 
 static int count_close(struct writer *writer, const struct run *run)
 {
-	(void)writer;
-	(void)run;
 	closes++;
-	return 0;
+	return err_of_close;
 }
 
-static void a_writer_that_failed_is_only_closed(void **state)
+TEST(a_writer_that_failed_is_only_closed)
 {
 	static const struct writer_ops failing = { "failing", accept_all, fail_interval,
 						   count_close };
@@ -195,7 +180,6 @@ static void a_writer_that_failed_is_only_closed(void **state)
 	struct run_interval interval = { .end_ns = 1000000000 };
 	const struct writer *failed = NULL;
 
-	(void)state;
 	recording__add(&recording, &failing);
 	assert_int_equal(recording__open(&recording, run, &failed), 0);
 	assert_int_equal(recording__interval(&recording, run, &interval, &failed), -ENOSPC);
@@ -207,29 +191,21 @@ static void a_writer_that_failed_is_only_closed(void **state)
 	sample_free(run);
 }
 
-static int fail_close(struct writer *writer, const struct run *run)
-{
-	(void)writer;
-	(void)run;
-	return -ENOSPC;
-}
-
 static int accept_interval(struct writer *writer, const struct run *run,
 			   const struct run_interval *interval)
 {
-	(void)interval;
 	return accept_all(writer, run);
 }
 
 /* Whichever writer it is, and whatever those after it write. */
-static void a_recording_is_complete_if_all_is_written(void **state)
+TEST(a_recording_is_complete_if_all_is_written)
 {
 	static const struct writer_ops whole = { "whole", accept_all, accept_interval, accept_all };
 	static const struct writer_ops failing = { "failing", accept_all, accept_interval,
-						   fail_close };
+						   count_close };
 	const struct writer *failed;
 
-	(void)state;
+	err_of_close = -ENOSPC;
 	for (int at = 0; at <= 3; at++) { /* 3: none */
 		struct recording recording = { 0 };
 		struct run *run = sample_run();
@@ -246,16 +222,4 @@ static void a_recording_is_complete_if_all_is_written(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(csv_columns_hold_what_their_heads_say),
-		cmocka_unit_test(json_fields_hold_what_their_names_say),
-		cmocka_unit_test_setup_teardown(nothing_is_kept_before_it_is_on_the_disk,
-						unit_make_dir, unit_remove_dir),
-		cmocka_unit_test(a_writer_that_failed_is_only_closed),
-		cmocka_unit_test(a_recording_is_complete_if_all_is_written),
-	};
-
-	return cmocka_run_group_tests_name("outputs", tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { unit_enter_dir, unit_leave_dir })

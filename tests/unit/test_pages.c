@@ -5,14 +5,9 @@
  */
 #include "unit.h"
 
-#include <errno.h>
 #include <linux/mempolicy.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "core/numa_maps.h"
 #include "print/probe_text.h"
@@ -26,19 +21,14 @@ static struct pages_count count;
 
 static void make_socket(unsigned int node, const char *cpus, unsigned int first)
 {
-	char path[128];
-
-	snprintf(path, sizeof(path), NODES "node%u/cpulist", node);
-	unit_write(dir, path, cpus);
-	snprintf(path, sizeof(path), "sys/devices/system/cpu/cpu%u/topology/physical_package_id",
-		 first);
-	unit_write(dir, path, node ? "1\n" : "0\n");
+	unit_write(dir, unit_text(NODES "node%u/cpulist", node), cpus);
+	unit_write_socket(dir, first, node);
 }
 
 /* Nodes 0 and 1 are sockets; node 2 is CXL memory of socket 1. */
-static int make_machine(void **state)
+static void make_machine(void)
 {
-	unit_make_dir(state);
+	unit_enter_dir();
 	unit_write(dir, NODES "online", "0-2\n");
 	unit_write(dir, NODES "has_memory", "0-2\n");
 	unit_write(dir, NODES "has_cpu", "0-1\n");
@@ -47,28 +37,23 @@ static int make_machine(void **state)
 	unit_write(dir, NODES "node2/cpulist", "\n");
 	unit_write(dir, NODES "node2/distance", "24 14 10\n");
 	unit_write(dir, "sys/bus/cxl/devices/mem0/x", "");
-	return table__new(&table, pages_columns, PAGES_COLUMNS);
+	assert_int_equal(table__new(&table, pages_columns, PAGES_COLUMNS), 0);
 }
 
-static int remove_machine(void **state)
+static void remove_machine(void)
 {
 	table__free(table);
-	return unit_remove_dir(state);
+	unit_leave_dir();
 }
 
 /* A process that ran on this CPU last. */
 static void make_process(int pid, const char *name, unsigned int cpu, const char *maps)
 {
-	char path[64], text[512];
-
-	snprintf(path, sizeof(path), "proc/%d/numa_maps", pid);
-	unit_write(dir, path, maps);
-	snprintf(path, sizeof(path), "proc/%d/stat", pid);
-	snprintf(text, sizeof(text),
-		 "%d (%s) S 1 2 3 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 99 1000 10 "
-		 "18446744073709551615 1 2 3 4 5 0 0 0 65536 0 0 0 17 %u 0 0 0 0 0\n",
-		 pid, name, cpu);
-	unit_write(dir, path, text);
+	unit_write(dir, unit_text("proc/%d/numa_maps", pid), maps);
+	unit_write(dir, unit_text("proc/%d/stat", pid),
+		   unit_text("%d (%s) S 1 2 3 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 99 1000 10 "
+			     "18446744073709551615 1 2 3 4 5 0 0 0 65536 0 0 0 17 %u 0 0 0 0 0\n",
+			     pid, name, cpu));
 }
 
 static int scan(const char *model)
@@ -90,11 +75,10 @@ static int64_t bytes_of(int pid, int socket, int node, const char *tier)
 	return -1;
 }
 
-static void a_tier_is_seen_from_the_socket_of_the_process(void **state)
+TEST(a_tier_is_seen_from_the_socket_of_the_process)
 {
 	const char *maps = "1000 default anon=6 N0=1 N1=2 N2=3 kernelpagesize_kB=4\n";
 
-	(void)state;
 	make_process(10, "near", 2, maps);
 	make_socket(0, "0-3\n", 2);
 	make_process(11, "far", 4, maps);
@@ -111,9 +95,8 @@ static void a_tier_is_seen_from_the_socket_of_the_process(void **state)
 	assert_int_equal(count.refused + count.ended + count.unclear, 0);
 }
 
-static void tiers_have_the_names_of_the_model(void **state)
+TEST(tiers_have_the_names_of_the_model)
 {
-	(void)state;
 	make_process(10, "a", 0, "1000 default N0=1 N1=1 N2=1 kernelpagesize_kB=4\n");
 	assert_int_equal(scan("skx"), 0);
 	assert_int_equal(bytes_of(10, 0, 0, "local"), 4096);
@@ -124,9 +107,8 @@ static void tiers_have_the_names_of_the_model(void **state)
 	assert_int_equal(bytes_of(10, 0, 2, "far-ext"), 4096);
 }
 
-static void huge_pages_count_as_they_are(void **state)
+TEST(huge_pages_count_as_they_are)
 {
-	(void)state;
 	make_process(10, "a", 0,
 		     "1000 default huge anon=3 N0=3 kernelpagesize_kB=2048\n"
 		     "2000 bind:1 anon=512 N1=512 kernelpagesize_kB=4\n"
@@ -145,11 +127,10 @@ static const char *name_of(int pid)
 	return NULL;
 }
 
-static void names_may_be_hostile(void **state)
+TEST(names_may_be_hostile)
 {
 	const char *maps = "1000 default N0=1 kernelpagesize_kB=4\n";
 
-	(void)state;
 	make_process(10, "x) S 1 2 3 (", 0, maps);
 	make_process(11, "\033[2J\r\n", 0, maps);
 	make_process(12, "", 0, maps);
@@ -166,18 +147,15 @@ static void names_may_be_hostile(void **state)
 		assert_int_equal(bytes_of(pid, 0, 0, "local-ddr"), 4096);
 }
 
-static void what_is_not_understood_is_counted_and_absent(void **state)
+TEST(what_is_not_understood_is_counted_and_absent)
 {
 	static const char *const stats[] = {
 		"", "17", "17 (a", "17 a) S", "17 )a( S 1", "17 (a)S 1", "17 (a) S 1", "17 (a)",
 	};
-	char path[64];
 
-	(void)state;
-	for (unsigned int i = 0; i < sizeof(stats) / sizeof(stats[0]); i++) {
+	for (unsigned int i = 0; i < COUNT_OF(stats); i++) {
 		make_process(20 + i, "", 0, "1000 default N0=1 kernelpagesize_kB=4\n");
-		snprintf(path, sizeof(path), "proc/%u/stat", 20 + i);
-		unit_write(dir, path, stats[i]);
+		unit_write(dir, unit_text("proc/%u/stat", 20 + i), stats[i]);
 	}
 	make_process(40, "other text", 0, "Name:\tother text\n");
 	make_process(41, "no pages", 0, "1000 default\n2000 default file=/x\n");
@@ -200,7 +178,7 @@ static void what_is_not_understood_is_counted_and_absent(void **state)
 }
 
 /* Cut or changed anywhere, the text of the kernel must not do more than be refused. */
-static void random_texts_do_no_harm(void **state)
+TEST(random_texts_do_no_harm)
 {
 	static const char text[] = "7f00 bind:0 file=/a\\040b anon=3 dirty=1 N0=12 N1=7 huge "
 				   "kernelpagesize_kB=4\n400000 default N0=1\n";
@@ -208,7 +186,6 @@ static void random_texts_do_no_harm(void **state)
 	uint64_t seed = 7;
 	char made[sizeof(text)];
 
-	(void)state;
 	for (unsigned int i = 0; i < 400; i++) {
 		memcpy(made, text, sizeof(text));
 		for (unsigned int j = 0; j < 4; j++) {
@@ -225,9 +202,8 @@ static void random_texts_do_no_harm(void **state)
 	}
 }
 
-static void nodes_without_a_list_are_an_error(void **state)
+TEST(nodes_without_a_list_are_an_error)
 {
-	(void)state;
 	unit_write(dir, NODES "has_cpu", "x\n");
 	assert_int_equal(scan("icx"), -EUCLEAN);
 	assert_int_equal(pages__add(table, 0, tier_model__find("icx"), "/nowhere", &count),
@@ -237,21 +213,15 @@ static void nodes_without_a_list_are_an_error(void **state)
 /* Lines of the table as they are printed, without blanks at their ends. */
 static char *printed(unsigned int top)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
 	assert_int_equal(table__fold(table), 0);
-	assert_int_equal(tierlat_print__pages(out, table, top), 0);
-	fclose(out);
-	return text;
+	assert_int_equal(tierlat_print__pages(unit_print(), table, top), 0);
+	return unit_printed();
 }
 
-static void the_largest_of_each_node_are_printed_with_their_share(void **state)
+TEST(the_largest_of_each_node_are_printed_with_their_share)
 {
 	char *text;
 
-	(void)state;
 	make_process(10, "small", 0, "1000 default N1=256 kernelpagesize_kB=4\n");
 	make_process(11, "large", 0, "1000 default N0=512 N1=1024 kernelpagesize_kB=4\n");
 	make_process(12, "middle", 0, "1000 default N1=256 kernelpagesize_kB=4\n");
@@ -262,13 +232,11 @@ static void the_largest_of_each_node_are_printed_with_their_share(void **state)
 			    table__value(table, i - 1, PAGES_BYTES).integer);
 	assert_string_equal(table__value(table, 0, PAGES_NAME).text, "large");
 	text = printed(2);
-	assert_non_null(strstr(text, "     0 local-ddr      0      2 MiB   25.0 %  1 process\n"));
-	assert_non_null(strstr(text, "     0 remote-ddr     1      6 MiB   75.0 %  3 processes\n"));
-	assert_non_null(strstr(text, "  4 MiB   50.0 %    large (11)\n"));
-	assert_non_null(strstr(text, "  1 MiB   12.5 %    small (10)\n"));
-	assert_null(strstr(text, "middle"));
-	assert_non_null(strstr(text, "     1 local-ddr      1      1 MiB    100 %  1 process\n"));
-	free(text);
+	assert_has(text, "     0 local-ddr      0      2 MiB   25.0 %  1 process\n",
+		   "     0 remote-ddr     1      6 MiB   75.0 %  3 processes\n",
+		   "  4 MiB   50.0 %    large (11)\n", "  1 MiB   12.5 %    small (10)\n");
+	assert_lacks(text, "middle");
+	assert_has(text, "     1 local-ddr      1      1 MiB    100 %  1 process\n");
 }
 
 /* A child that binds its memory to node 0, touches it and waits to be killed. */
@@ -287,7 +255,7 @@ static _Noreturn void hold_bound(size_t size, int ready)
 	_exit(0);
 }
 
-static void a_process_bound_to_a_node_is_found_there(void **state)
+TEST(a_process_bound_to_a_node_is_found_there)
 {
 	const size_t size = 24 * MIB;
 	int64_t found = 0;
@@ -295,7 +263,6 @@ static void a_process_bound_to_a_node_is_found_there(void **state)
 	char answer = 0;
 	pid_t pid;
 
-	(void)state;
 	if (access("/proc/self/numa_maps", R_OK))
 		skip();
 	assert_int_equal(pipe(ready), 0);
@@ -320,21 +287,4 @@ static void a_process_bound_to_a_node_is_found_there(void **state)
 		assert_int_not_equal(table__value(table, i, PAGES_PID).integer, getpid());
 }
 
-#define ON_MACHINE(test) cmocka_unit_test_setup_teardown(test, make_machine, remove_machine)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ON_MACHINE(a_tier_is_seen_from_the_socket_of_the_process),
-		ON_MACHINE(tiers_have_the_names_of_the_model),
-		ON_MACHINE(huge_pages_count_as_they_are),
-		ON_MACHINE(names_may_be_hostile),
-		ON_MACHINE(what_is_not_understood_is_counted_and_absent),
-		ON_MACHINE(random_texts_do_no_harm),
-		ON_MACHINE(nodes_without_a_list_are_an_error),
-		ON_MACHINE(the_largest_of_each_node_are_printed_with_their_share),
-		ON_MACHINE(a_process_bound_to_a_node_is_found_there),
-	};
-
-	return cmocka_run_group_tests_name("pages", tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { make_machine, remove_machine })

@@ -3,13 +3,14 @@
 #include "sheet.h"
 
 #include <json-c/json.h>
-#include <math.h>
 
 #include "core/pressure.h"
 
 #define PSI(some, full)                                           \
 	"some avg10=1.00 avg60=2.00 avg300=3.00 total=" some "\n" \
 	"full avg10=0.00 avg60=0.00 avg300=0.00 total=" full "\n"
+
+#define ON_FILES(name) TEST(name, unit_enter_dir, close_here)
 
 /* ---- reading the kernel's files ---- */
 
@@ -26,13 +27,9 @@ static void write_psi(const char *cpu, const char *memory, const char *io)
 
 static void write_limited(const char *group, const char *limit, const char *us)
 {
-	char name[128], text[128];
-
-	snprintf(name, sizeof(name), "sys/fs/cgroup/%s/cpu.max", group);
-	unit_write(dir, name, limit);
-	snprintf(name, sizeof(name), "sys/fs/cgroup/%s/cpu.stat", group);
-	snprintf(text, sizeof(text), "usage_usec 9\nnr_throttled 3\nthrottled_usec %s\n", us);
-	unit_write(dir, name, text);
+	unit_write(dir, unit_text("sys/fs/cgroup/%s/cpu.max", group), limit);
+	unit_write(dir, unit_text("sys/fs/cgroup/%s/cpu.stat", group),
+		   unit_text("usage_usec 9\nnr_throttled 3\nthrottled_usec %s\n", us));
 }
 
 static void open_here(void)
@@ -42,11 +39,11 @@ static void open_here(void)
 	assert_int_equal(pressure__read(pressure, NULL, 0), 0);
 }
 
-static int close_here(void **state)
+static void close_here(void)
 {
 	pressure__close(pressure);
 	table__free(table);
-	return unit_remove_dir(state);
+	unit_leave_dir();
 }
 
 /* The newest row's value; -1: unknown. */
@@ -57,9 +54,8 @@ static int64_t value(enum pressure_column column)
 	return found.known ? found.integer : -1;
 }
 
-static void rows_are_what_the_counters_gained(void **state)
+ON_FILES(rows_are_what_the_counters_gained)
 {
-	(void)state;
 	write_psi(PSI("100", "7"), PSI("1000", "500"), PSI("30", "20"));
 	unit_write(dir, "proc/vmstat",
 		   "pgmajfault 5\npgscan_anon 10\npgscan_file 20\npgscan_direct 3\n"
@@ -86,9 +82,8 @@ static void rows_are_what_the_counters_gained(void **state)
 	assert_int_equal(value(PRESSURE_SWAPPED_OUT), 1);
 }
 
-static void what_a_kernel_lacks_is_unknown_not_zero(void **state)
+ON_FILES(what_a_kernel_lacks_is_unknown_not_zero)
 {
-	(void)state;
 	unit_write(dir, "proc/vmstat", "pgmajfault 5\nworkingset_refault 4\n");
 	open_here();
 	unit_write(dir, "proc/vmstat", "pgmajfault 6\nworkingset_refault 6\n");
@@ -98,25 +93,21 @@ static void what_a_kernel_lacks_is_unknown_not_zero(void **state)
 	for (unsigned int i = 0; i < PRESSURE_COLUMNS; i++)
 		if (i != PRESSURE_MAJOR_FAULTS && i != PRESSURE_REFAULTS)
 			assert_int_equal(value((enum pressure_column)i), -1);
-	assert_non_null(strstr(why, "PSI: no /proc/pressure"));
-	assert_non_null(strstr(why, "psi=1"));
-	assert_non_null(strstr(why, "throttling: no cgroups of version 2"));
-	assert_null(strstr(why, "vmstat"));
+	assert_has(why, "PSI: no /proc/pressure", "psi=1", "throttling: no cgroups of version 2");
+	assert_lacks(why, "vmstat");
 }
 
-static void nothing_at_all_is_no_error(void **state)
+ON_FILES(nothing_at_all_is_no_error)
 {
-	(void)state;
 	open_here();
 	assert_int_equal(pressure__read(pressure, table, 1), 0);
 	for (unsigned int i = 0; i < PRESSURE_COLUMNS; i++)
 		assert_int_equal(value((enum pressure_column)i), -1);
-	assert_non_null(strstr(why, "reclaim: /proc/vmstat: No such file"));
+	assert_has(why, "reclaim: /proc/vmstat: No such file");
 }
 
-static void a_counter_that_falls_is_unknown(void **state)
+ON_FILES(a_counter_that_falls_is_unknown)
 {
-	(void)state;
 	unit_write(dir, "proc/vmstat", "pgmajfault 50\npswpin 5\n");
 	open_here();
 	unit_write(dir, "proc/vmstat", "pgmajfault 40\npswpin 6\n");
@@ -125,15 +116,14 @@ static void a_counter_that_falls_is_unknown(void **state)
 	assert_int_equal(value(PRESSURE_SWAPPED_IN), 1);
 }
 
-static void throttling_is_that_of_cgroups_with_a_limit(void **state)
+ON_FILES(throttling_is_that_of_cgroups_with_a_limit)
 {
-	(void)state;
 	unit_write(dir, "proc/self/mounts", "none /sys/fs/cgroup cgroup2 rw 0 0\n");
 	write_limited("a", "50000 100000", "1000");
 	write_limited("a/b", "20000 100000", "70");
 	write_limited("free", "max 100000", "5");
 	open_here();
-	assert_null(strstr(why, "throttling"));
+	assert_lacks(why, "throttling");
 	write_limited("a", "50000 100000", "1400");
 	write_limited("free", "max 100000", "900");
 	assert_int_equal(pressure__read(pressure, table, 1), 0);
@@ -145,15 +135,14 @@ static void throttling_is_that_of_cgroups_with_a_limit(void **state)
 	assert_int_equal(value(PRESSURE_THROTTLED), 5000);
 }
 
-static void without_a_limit_throttling_is_unknown(void **state)
+ON_FILES(without_a_limit_throttling_is_unknown)
 {
-	(void)state;
 	unit_write(dir, "proc/self/mounts", "none /sys/fs/cgroup cgroup2 rw 0 0\n");
 	write_limited("free", "max 100000", "5");
 	open_here();
 	assert_int_equal(pressure__read(pressure, table, 1), 0);
 	assert_int_equal(value(PRESSURE_THROTTLED), -1);
-	assert_non_null(strstr(why, "throttling: no cgroup has a CPU limit"));
+	assert_has(why, "throttling: no cgroup has a CPU limit");
 }
 
 /* ---- in a recording ---- */
@@ -193,19 +182,22 @@ static void make(const struct table_column *columns, unsigned int nr)
 	bursts_correlate(run, fill, &run->pressure.table);
 }
 
+static void begin(void)
+{
+	unit_enter_dir();
+	make(pressure_columns, PRESSURE_COLUMNS);
+}
+
 static const struct correlation_pair *pair_of(enum pressure_column column)
 {
 	return &correlation__pressure(&correlation, column)->pairs[0];
 }
 
-static void a_probe_follows_the_pressure_that_comes_with_its_bursts(void **state)
+TEST(a_probe_follows_the_pressure_that_comes_with_its_bursts)
 {
-	const struct correlation_pair *pair;
+	const struct correlation_pair *pair = pair_of(PRESSURE_MEMORY_SOME);
 
-	(void)state;
-	make(pressure_columns, PRESSURE_COLUMNS);
 	assert_int_equal(correlation.nr_keys, 0);
-	pair = pair_of(PRESSURE_MEMORY_SOME);
 	assert_int_equal(pair->verdict, TIMELINE_POSITIVE);
 	assert_int_equal(pair->worst_nr, 14);
 	assert_int_equal(pair->other_nr, 46);
@@ -215,18 +207,14 @@ static void a_probe_follows_the_pressure_that_comes_with_its_bursts(void **state
 	assert_true(fabs(pair->worst - 350) < 30);
 }
 
-static void it_does_not_follow_what_comes_at_random(void **state)
+TEST(it_does_not_follow_what_comes_at_random)
 {
-	(void)state;
-	make(pressure_columns, PRESSURE_COLUMNS);
 	assert_int_equal(pair_of(PRESSURE_CPU_SOME)->verdict, TIMELINE_NOT_SHOWN);
 	assert_false(isnan(pair_of(PRESSURE_CPU_SOME)->adjusted));
 }
 
-static void it_does_not_follow_what_there_is_none_of(void **state)
+TEST(it_does_not_follow_what_there_is_none_of)
 {
-	(void)state;
-	make(pressure_columns, PRESSURE_COLUMNS);
 	assert_int_equal(pair_of(PRESSURE_IO_SOME)->verdict, TIMELINE_NOT_SHOWN);
 	assert_string_equal(pair_of(PRESSURE_IO_SOME)->why, "there was none in 60 intervals");
 	assert_string_equal(pair_of(PRESSURE_SWAPPED_IN)->why, "it is unknown");
@@ -234,38 +222,29 @@ static void it_does_not_follow_what_there_is_none_of(void **state)
 }
 
 /* Three questions of one probe: not the details, which repeat them. */
-static void only_the_questions_are_corrected_together(void **state)
+TEST(only_the_questions_are_corrected_together)
 {
-	const struct correlation_pair *memory;
+	const struct correlation_pair *memory = pair_of(PRESSURE_MEMORY_SOME);
 
-	(void)state;
-	make(pressure_columns, PRESSURE_COLUMNS);
-	memory = pair_of(PRESSURE_MEMORY_SOME);
 	assert_true(fabs(memory->adjusted / memory->found.p - 2) < 1e-9); /* and CPU */
 }
 
-static void a_sentence_answers_each_question(void **state)
+TEST(a_sentence_answers_each_question)
 {
 	struct json_object *object = json_object_new_object(), *found, *part;
-	struct sheet *sheet = sheet_begin();
 	char *text;
 
-	(void)state;
-	make(pressure_columns, PRESSURE_COLUMNS);
-	report__print_pressure(sheet->out, &correlation);
-	text = sheet_end(sheet);
+	report__print_pressure(unit_print(), &correlation);
+	text = sheet();
 	for (char *at = text; (at = strstr(at, "\n    "));) /* joins the lines of a sentence */
 		memmove(at + 1, at + 5, strlen(at + 5) + 1), *at = ' ';
-	assert_non_null(strstr(text, "\n  memlat follows memory pressure: 4"));
-	assert_non_null(strstr(text, " in 14 intervals of its worst quarter, "));
-	assert_non_null(strstr(text, "of the others: positive correlation: +0."));
-	assert_non_null(strstr(text, "\n  memlat is not shown to follow CPU pressure: "));
-	assert_non_null(strstr(text, "memlat: cannot tell whether it follows I/O pressure: "
-				     "there was none in 60 intervals"));
-	assert_non_null(strstr(text, "also correlated: major faults +0."));
-	assert_non_null(strstr(text, "unknown: throttling: for tests"));
-	assert_non_null(strstr(text, " mean "));
-	free(text);
+	assert_has(text, "\n  memlat follows memory pressure: 4",
+		   " in 14 intervals of its worst quarter, ",
+		   "of the others: positive correlation: +0.",
+		   "\n  memlat is not shown to follow CPU pressure: ",
+		   "memlat: cannot tell whether it follows I/O pressure: there was none in 60 "
+		   "intervals",
+		   "also correlated: major faults +0.", "unknown: throttling: for tests", " mean ");
 	report__add_pressure(object, &correlation);
 	assert_true(json_object_object_get_ex(object, "pressure", &found));
 	assert_true(json_object_object_get_ex(found, "intervals", &part));
@@ -277,30 +256,24 @@ static void a_sentence_answers_each_question(void **state)
 	json_object_put(object);
 }
 
-static void recordings_without_it_say_nothing(void **state)
+TEST(recordings_without_it_say_nothing, unit_enter_dir, bursts_end)
 {
 	struct json_object *object = json_object_new_object();
-	struct sheet *sheet = sheet_begin();
-	char *text;
 
-	(void)state;
 	make(NULL, 0);
 	assert_null(correlation__pressure(&correlation, PRESSURE_CPU_SOME));
-	report__print_pressure(sheet->out, &correlation);
+	report__print_pressure(unit_print(), &correlation);
 	report__add_pressure(object, &correlation);
-	text = sheet_end(sheet);
-	assert_string_equal(text, "");
+	assert_string_equal(sheet(), "");
 	assert_int_equal(json_object_object_length(object), 0);
 	json_object_put(object);
-	free(text);
 }
 
 /* A file may have any columns under this name. */
-static void other_columns_are_not_taken_for_it(void **state)
+TEST(other_columns_are_not_taken_for_it, unit_enter_dir, bursts_end)
 {
 	struct table_column columns[PRESSURE_COLUMNS];
 
-	(void)state;
 	memcpy(columns, pressure_columns, sizeof(columns));
 	columns[PRESSURE_OOM_KILLS].name = "other";
 	make(columns, PRESSURE_COLUMNS);
@@ -308,26 +281,4 @@ static void other_columns_are_not_taken_for_it(void **state)
 	assert_int_equal(correlation.nr, 0);
 }
 
-#define ON_FILES(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, close_here)
-#define ON_RECORDING(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, bursts_end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ON_FILES(rows_are_what_the_counters_gained),
-		ON_FILES(what_a_kernel_lacks_is_unknown_not_zero),
-		ON_FILES(nothing_at_all_is_no_error),
-		ON_FILES(a_counter_that_falls_is_unknown),
-		ON_FILES(throttling_is_that_of_cgroups_with_a_limit),
-		ON_FILES(without_a_limit_throttling_is_unknown),
-		ON_RECORDING(a_probe_follows_the_pressure_that_comes_with_its_bursts),
-		ON_RECORDING(it_does_not_follow_what_comes_at_random),
-		ON_RECORDING(it_does_not_follow_what_there_is_none_of),
-		ON_RECORDING(only_the_questions_are_corrected_together),
-		ON_RECORDING(a_sentence_answers_each_question),
-		ON_RECORDING(recordings_without_it_say_nothing),
-		ON_RECORDING(other_columns_are_not_taken_for_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { begin, bursts_end })

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include <math.h>
-
 #include "stats/inference.h"
 #include "stats/ranks.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define PAIRS 400
 #define LONGEST 200
 
@@ -24,13 +21,12 @@ static struct ranks_correlation correlate(const double *a, const double *b, size
 	return result;
 }
 
-static void ranks_and_ties(void **state)
+TEST(ranks_and_ties)
 {
 	static const double values[] = { 3, 0, 7, 0, 3, 3, 9 };
 	static const double wanted[] = { 4, 1.5, 6, 1.5, 4, 4, 7 };
 	double ranks[COUNT_OF(values)];
 
-	(void)state;
 	assert_int_equal(ranks__of(values, COUNT_OF(values), ranks), 0);
 	for (size_t i = 0; i < COUNT_OF(values); i++)
 		assert_near(ranks[i], wanted[i], 0);
@@ -40,12 +36,11 @@ static void ranks_and_ties(void **state)
  * S. Siegel, Nonparametric Statistics for the Behavioral Sciences, McGraw-Hill 1956, 9.2: twelve
  * students, authoritarianism and striving for status; r_s = 0.82 (the ranks differ by 52 squared).
  */
-static void siegel(void **state)
+TEST(siegel)
 {
 	static const double authority[] = { 82, 98, 87, 40, 116, 113, 111, 83, 85, 126, 106, 117 };
 	static const double status[] = { 42, 46, 39, 37, 65, 88, 86, 56, 62, 92, 54, 81 };
 
-	(void)state;
 	assert_near(correlate(authority, status, 12).rho, 1 - 6 * 52.0 / (12 * (144 - 1)), 1e-12);
 }
 
@@ -53,27 +48,25 @@ static void siegel(void **state)
  * The example of ci.spear() in D. G. Bonett's R package statpsych, which takes the normal
  * distribution where we take Student's t. The pairs are in an order without autocorrelation.
  */
-static void bonett(void **state)
+TEST(bonett)
 {
 	static const double a[] = { 8, 12, 22, 9, 24, 13, 4, 35, 21, 19, 16, 18, 1, 6, 10 };
 	static const double b[] = { 20, 28, 37, 30, 44, 28, 28, 52, 67, 51, 40, 40, 10, 14, 25 };
 	struct ranks_correlation got = correlate(a, b, 15);
 	double z = atanh(got.rho), factor = 1.959964 / dist__t_quantile(0.975, 13);
 
-	(void)state;
 	assert_near(got.rho, 0.8699639, 1e-7);
 	assert_near(got.effective, 15, 0);
 	assert_near(tanh(z - factor * (z - atanh(got.low))), 0.5840951, 1e-6);
 	assert_near(tanh(z + factor * (atanh(got.high) - z)), 0.9638297, 1e-6);
 }
 
-static void correlation_of_too_few_or_constant_values_is_unknown(void **state)
+TEST(correlation_of_too_few_or_constant_values_is_unknown)
 {
 	static const double same[10] = { 0 };
 	double rising[20];
 	struct ranks_correlation got;
 
-	(void)state;
 	for (size_t i = 0; i < 20; i++)
 		rising[i] = (double)i;
 	assert_true(isnan(correlate(rising, rising, 0).rho));
@@ -87,13 +80,12 @@ static void correlation_of_too_few_or_constant_values_is_unknown(void **state)
 	assert_true(isnan(got.low) && isnan(got.high) && isnan(got.p));
 }
 
-static void both_ways(void **state)
+TEST(both_ways)
 {
 	static const double up[] = { 4, 5, 6, 10, 11, 1, 3, 0, 8, 2, 7, 9 };
 	double down[COUNT_OF(up)];
 	struct ranks_correlation rises, falls;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT_OF(up); i++)
 		down[i] = -up[i];
 	rises = correlate(up, up, COUNT_OF(up));
@@ -155,7 +147,7 @@ static int naive(const struct ranks_correlation *got, size_t nr)
 }
 
 /* Independent series: 5 % of the pairs may be called correlated, and 3 standard errors more. */
-static void false_alarms(void **state)
+TEST(false_alarms)
 {
 	static const struct {
 		unsigned int kind;
@@ -167,7 +159,6 @@ static void false_alarms(void **state)
 	};
 	static double a[LONGEST], b[LONGEST];
 
-	(void)state;
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		int wrong = 0, without = 0;
 
@@ -188,14 +179,13 @@ static void false_alarms(void **state)
 }
 
 /* Half of each series is common to both. Counts how often the interval contains the reference. */
-static void what_is_there(void **state)
+TEST(what_is_there)
 {
 	const double reference =
 		6 / M_PI * asin(0.5 / 2); /* of rho = 0.5, both normal: K. Pearson */
 	static double common[LONGEST], a[LONGEST], b[LONGEST];
 	int found = 0, covered = 0;
 
-	(void)state;
 	for (unsigned int pair = 0; pair < PAIRS; pair++) {
 		struct ranks_correlation got;
 
@@ -231,12 +221,11 @@ static double effective_by_lags(const double *a, const double *b, size_t nr)
 	return (double)nr / fmax(inflation, 1);
 }
 
-static void effective_is_that_of_the_lags(void **state)
+TEST(effective_is_that_of_the_lags)
 {
 	static const size_t lengths[] = { 6, 7, 64, 100, 199 };
 	double a[LONGEST], b[LONGEST], ranks[2][LONGEST];
 
-	(void)state;
 	for (size_t i = 0; i < COUNT_OF(lengths); i++) {
 		size_t nr = lengths[i];
 
@@ -249,18 +238,4 @@ static void effective_is_that_of_the_lags(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ranks_and_ties),
-		cmocka_unit_test(siegel),
-		cmocka_unit_test(bonett),
-		cmocka_unit_test(correlation_of_too_few_or_constant_values_is_unknown),
-		cmocka_unit_test(both_ways),
-		cmocka_unit_test(false_alarms),
-		cmocka_unit_test(what_is_there),
-		cmocka_unit_test(effective_is_that_of_the_lags),
-	};
-
-	return cmocka_run_group_tests_name("ranks", tests, NULL, NULL);
-}
+UNIT_MAIN()

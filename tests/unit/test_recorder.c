@@ -11,29 +11,28 @@
 #define KEYS 200
 #define SAMPLES 60
 
-struct ring {
+static struct ring {
 	struct run *run;
 	struct recording recording;
 	struct recorder *recorder;
 	struct run_data delta[RUN_PROBES];
 	uint64_t end_ns; /* of the last interval */
-};
+} ring;
 
-static void begin(struct ring *ring, uint64_t bytes)
+static void begin(uint64_t bytes)
 {
-	memset(ring, 0, sizeof(*ring));
-	ring->run = recording_begin("runqlat", "stamps", "run_queue");
-	assert_int_equal(recorder__new(&ring->recorder, ring->run, &ring->recording, dir, bytes),
-			 0);
+	memset(&ring, 0, sizeof(ring));
+	ring.run = recording_begin("runqlat", "stamps", "run_queue");
+	assert_int_equal(recorder__new(&ring.recorder, ring.run, &ring.recording, dir, bytes), 0);
 }
 
 /* Adds an interval with samples of so many keys. */
-static void add(struct ring *ring, uint64_t length_ns, unsigned int keys)
+static void add(uint64_t length_ns, unsigned int keys)
 {
-	const struct run_interval interval = { .start_ns = ring->end_ns,
-					       .end_ns = ring->end_ns + length_ns,
-					       .delta = ring->delta };
-	struct run_data *delta = ring->delta;
+	const struct run_interval interval = { .start_ns = ring.end_ns,
+					       .end_ns = ring.end_ns + length_ns,
+					       .delta = ring.delta };
+	struct run_data *delta = ring.delta;
 	char name[RUN_NAME];
 
 	for (unsigned int i = delta->nr_keys; i < keys; i++) {
@@ -41,126 +40,119 @@ static void add(struct ring *ring, uint64_t length_ns, unsigned int keys)
 
 		snprintf(name, sizeof(name), "/cgroup-%u", i);
 		assert_int_equal(run__add_key(delta, &key, name), 0);
-		assert_int_equal(run__add_key(&ring->run->probes[0].total, &key, name), 0);
+		assert_int_equal(run__add_key(&ring.run->probes[0].total, &key, name), 0);
 	}
 	for (unsigned int i = 0; i < keys; i++)
 		for (unsigned int j = 0; j < SAMPLES; j++)
 			sparse__add_slot(&delta->keys[i].hist, unit_random() % 400, 1);
 	delta->metrics[0].hist.slots[5] = delta->metrics[0].counts[LAT_SEEN] = 1;
-	ring->end_ns += length_ns;
-	assert_int_equal(recorder__add(ring->recorder, &interval, true), 0);
+	ring.end_ns += length_ns;
+	assert_int_equal(recorder__add(ring.recorder, &interval, true), 0);
 	run__zero_data(delta);
 }
 
-static void finish(struct ring *ring)
+static void finish(void)
 {
-	struct recorder_state state = recorder__state(ring->recorder);
+	struct recorder_state state = recorder__state(ring.recorder);
 
 	assert_int_equal(state.lost, 0);
 	assert_int_equal(state.err, 0);
-	recorder__end(ring->recorder);
-	recorder__free(ring->recorder);
-	recording__free(&ring->recording);
-	run__clear_data(&ring->delta[0]);
-	sample_free(ring->run);
+	recorder__end(ring.recorder);
+	recorder__free(ring.recorder);
+	recording__free(&ring.recording);
+	run__clear_data(&ring.delta[0]);
+	sample_free(ring.run);
 }
 
-static uint64_t bytes_of(const struct ring *ring)
+static uint64_t bytes_of_ring(void)
 {
-	const struct rundir *rundir = &ring->recording.rundir;
+	const struct rundir *rundir = &ring.recording.rundir;
 
 	return ring_files__size(rundir->parent, rundir->name, true);
 }
 
 /* The number of its oldest segment, or of its newest. */
-static uint64_t number_of(const struct ring *ring, enum recorder_level level, bool is_newest)
+static uint64_t number_of(enum recorder_level level, bool is_newest)
 {
 	struct ring_name *names;
-	long nr = ring_files__list(ring->recording.rundir.fd, recorder__level(level), NULL, &names);
+	long nr = ring_files__list(ring.recording.rundir.fd, recorder__level(level), NULL, &names);
 	uint64_t number = nr > 0 ? names[is_newest ? nr - 1 : 0].number : 0;
 
 	free(names);
 	return number;
 }
 
-static uint64_t oldest(const struct ring *ring, enum recorder_level level)
+static uint64_t oldest(enum recorder_level level)
 {
-	return number_of(ring, level, false);
+	return number_of(level, false);
 }
 
-static uint64_t newest(const struct ring *ring, enum recorder_level level)
+static uint64_t newest(enum recorder_level level)
 {
-	return number_of(ring, level, true);
+	return number_of(level, true);
 }
 
-static void test_it_has_five_minutes_and_an_hour(void **state)
+TEST(test_it_has_five_minutes_and_an_hour)
 {
 	struct recorder_state has;
-	struct ring ring;
 
-	(void)state;
-	begin(&ring, 256 << 20);
+	begin(256 << 20);
 	for (int i = 0; i < 360; i++)
-		add(&ring, 10 * SECOND, 2);
+		add(10 * SECOND, 2);
 	assert_int_equal(recorder__state(ring.recorder).span_ns[RECORDER_COARSE], 3600 * SECOND);
-	assert_int_equal(oldest(&ring, RECORDER_COARSE), 1);
+	assert_int_equal(oldest(RECORDER_COARSE), 1);
 	for (int i = 0; i < 360; i++) {
-		add(&ring, 10 * SECOND, 2);
+		add(10 * SECOND, 2);
 		has = recorder__state(ring.recorder);
 		/* A level has at most one segment more than it should. */
 		assert_in_range(has.span_ns[RECORDER_FINE], 300 * SECOND, 340 * SECOND);
 		assert_in_range(has.span_ns[RECORDER_COARSE], 3600 * SECOND, 3910 * SECOND);
 	}
-	assert_true(oldest(&ring, RECORDER_COARSE) > 1);
-	finish(&ring);
+	assert_true(oldest(RECORDER_COARSE) > 1);
+	finish();
 }
 
-static void test_it_does_not_exceed_its_size(void **state)
+TEST(test_it_does_not_exceed_its_size)
 {
 	uint64_t most = 0, bytes;
-	struct ring ring;
 
-	(void)state;
-	begin(&ring, RECORDER_LEAST);
-	for (int i = 0; i < 600 && oldest(&ring, RECORDER_COARSE) < 4; i++) {
-		add(&ring, SECOND, KEYS);
-		bytes = bytes_of(&ring);
+	begin(RECORDER_LEAST);
+	for (int i = 0; i < 600 && oldest(RECORDER_COARSE) < 4; i++) {
+		add(SECOND, KEYS);
+		bytes = bytes_of_ring();
 		most = bytes > most ? bytes : most;
 	}
-	assert_true(oldest(&ring, RECORDER_FINE) > 4 && oldest(&ring, RECORDER_COARSE) == 4);
+	assert_true(oldest(RECORDER_FINE) > 4 && oldest(RECORDER_COARSE) == 4);
 	assert_in_range(most, RECORDER_LEAST / 2, RECORDER_LEAST);
 	assert_true(recorder__state(ring.recorder).span_ns[RECORDER_COARSE] < 600 * SECOND);
-	finish(&ring);
+	finish();
 }
 
 /* What is left of an earlier process counts. */
-static void test_the_ring_before_counts(void **state)
+TEST(test_the_ring_before_counts)
 {
-	struct ring before, ring;
 	uint64_t old, most = 0;
 
-	(void)state;
-	begin(&before, RECORDER_LEAST);
+	begin(RECORDER_LEAST);
 	for (int i = 0; i < 15; i++)
-		add(&before, SECOND, KEYS);
-	old = bytes_of(&before);
-	finish(&before);
+		add(SECOND, KEYS);
+	old = bytes_of_ring();
+	finish();
 	assert_in_range(old, 1 << 20, RECORDER_LEAST / 2);
-	begin(&ring, RECORDER_LEAST);
-	for (int i = 0; i < 600 && oldest(&ring, RECORDER_COARSE) < 3; i++) {
-		add(&ring, SECOND, KEYS);
-		most = bytes_of(&ring) > most ? bytes_of(&ring) : most;
+	begin(RECORDER_LEAST);
+	for (int i = 0; i < 600 && oldest(RECORDER_COARSE) < 3; i++) {
+		add(SECOND, KEYS);
+		most = bytes_of_ring() > most ? bytes_of_ring() : most;
 	}
-	assert_int_equal(oldest(&ring, RECORDER_COARSE), 3);
+	assert_int_equal(oldest(RECORDER_COARSE), 3);
 	assert_in_range(most + old, RECORDER_LEAST / 2, RECORDER_LEAST);
-	finish(&ring);
+	finish();
 }
 
 static int syncs;
 
 int fdatasync(int fd)
 {
-	(void)fd;
 	syncs++;
 	return 0;
 }
@@ -172,41 +164,21 @@ int fsync(int fd)
 
 static void nothing(struct run_data *delta, unsigned int interval, const void *arg)
 {
-	(void)delta;
-	(void)interval;
-	(void)arg;
 }
 
 /* A sync would delay the requests that it measures. Other recordings wait for the disk. */
-static void test_it_does_not_wait_for_the_disk(void **state)
+TEST(test_it_does_not_wait_for_the_disk)
 {
-	struct ring ring;
-
-	(void)state;
 	recording_write(recording_begin("runqlat", "stamps", "run_queue"), dir, "other", 1, nothing,
 			NULL);
 	assert_true(syncs > 0);
 	syncs = 0;
-	begin(&ring, 256 << 20);
+	begin(256 << 20);
 	for (int i = 0; i < 20; i++)
-		add(&ring, 10 * SECOND, 2);
-	assert_true(oldest(&ring, RECORDER_FINE) == 1 && newest(&ring, RECORDER_FINE) > 4);
-	finish(&ring);
+		add(10 * SECOND, 2);
+	assert_true(oldest(RECORDER_FINE) == 1 && newest(RECORDER_FINE) > 4);
+	finish();
 	assert_int_equal(syncs, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_it_has_five_minutes_and_an_hour, unit_make_dir,
-						unit_remove_dir),
-		cmocka_unit_test_setup_teardown(test_it_does_not_exceed_its_size, unit_make_dir,
-						unit_remove_dir),
-		cmocka_unit_test_setup_teardown(test_the_ring_before_counts, unit_make_dir,
-						unit_remove_dir),
-		cmocka_unit_test_setup_teardown(test_it_does_not_wait_for_the_disk, unit_make_dir,
-						unit_remove_dir),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { unit_enter_dir, unit_leave_dir })

@@ -93,56 +93,53 @@ static const char *explain(int err)
 	return reason;
 }
 
-static int begin_attempt(void **state)
+static void begin_attempt(void)
 {
-	(void)state;
 	refusal__show_log(NULL);
 	refusal__capture();
 	callback = libbpf_set_print(NULL);
-	return callback ? 0 : -1;
+	assert_non_null(callback);
 }
 
-static void verdict_follows_the_last_instruction(void **state)
+static void assert_verdict(int err, const char *program, const char *verdict)
 {
-	(void)state;
-	refuse("wakeup", log_of_6_18);
 	assert_true(refusal__by_verifier());
-	assert_string_equal(explain(-EACCES),
-			    "the kernel's verifier refused program wakeup: R1 32-bit pointer "
-			    "arithmetic prohibited (-v shows its log)");
+	assert_string_equal(
+		explain(err),
+		unit_text("the kernel's verifier refused program %s: %s (-v shows its log)",
+			  program, verdict));
 }
 
-static void explanation_after_the_verdict_is_left_to_the_log(void **state)
-{
-	(void)state;
-	refuse("wakeup", log_of_7_3);
-	assert_string_equal(explain(-EACCES),
-			    "the kernel's verifier refused program wakeup: R1 32-bit pointer "
-			    "arithmetic prohibited (-v shows its log)");
-}
+#define PROHIBITED "R1 32-bit pointer arithmetic prohibited"
+#define UNRESOLVED                                                   \
+	"failed to resolve CO-RE relocation <byte_off> [12] struct " \
+	"task_struct.gone (0:1 @ offset 8)"
 
-static void missing_member_is_the_verdict(void **state)
+TEST(verdict_is_the_line_that_says_why)
 {
-	(void)state;
-	refuse("wakeup", log_of_core);
-	assert_string_equal(explain(-EINVAL),
-			    "the kernel's verifier refused program wakeup: failed to resolve CO-RE "
-			    "relocation <byte_off> [12] struct task_struct.gone (0:1 @ offset 8) "
-			    "(-v shows its log)");
-}
+	static const struct {
+		const char *name, *log;
+		int err;
+		const char *verdict;
+	} logs[] = {
+		{ "after the last instruction", log_of_6_18, -EACCES, PROHIBITED },
+		{ "an explanation follows it", log_of_7_3, -EACCES, PROHIBITED },
+		{ "a member is missing", log_of_core, -EINVAL, UNRESOLVED },
+		{ "before the first instruction",
+		  "attach_btf_id 0 is not a function\nprocessed 0 insns (limit 1000000)\n", -EINVAL,
+		  "attach_btf_id 0 is not a function" },
+	};
 
-/* It is refused before the first instruction. */
-static void verdict_without_instructions(void **state)
-{
-	(void)state;
-	refuse("wakeup", "attach_btf_id 0 is not a function\nprocessed 0 insns (limit 1000000)\n");
-	assert_string_equal(explain(-EINVAL),
-			    "the kernel's verifier refused program wakeup: "
-			    "attach_btf_id 0 is not a function (-v shows its log)");
+	for (size_t i = 0; i < COUNT_OF(logs); i++) {
+		print_message("%s\n", logs[i].name);
+		begin_attempt();
+		refuse("wakeup", logs[i].log);
+		assert_verdict(logs[i].err, "wakeup", logs[i].verdict);
+	}
 }
 
 /* A security policy refuses with no word in the log: that is a missing permission. */
-static void log_without_a_verdict_is_no_refusal_by_the_verifier(void **state)
+TEST(log_without_a_verdict_is_no_refusal_by_the_verifier)
 {
 	static const char *const logs[] = {
 		"",
@@ -154,8 +151,8 @@ static void log_without_a_verdict_is_no_refusal_by_the_verifier(void **state)
 		"0: (b7) r0 = 0\n" PROCESSED,
 	};
 
-	for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
-		begin_attempt(state);
+	for (size_t i = 0; i < COUNT_OF(logs); i++) {
+		begin_attempt();
 		refuse("wakeup", logs[i]);
 		assert_false(refusal__by_verifier());
 		assert_string_equal(explain(-EPERM), "not permitted by this kernel; needs " NEEDS);
@@ -166,104 +163,90 @@ static void log_without_a_verdict_is_no_refusal_by_the_verifier(void **state)
 }
 
 /* The parser must not read beyond the text; the sanitizer checks that. */
-static void odd_logs_are_read_to_their_end_only(void **state)
+TEST(odd_logs_are_read_to_their_end_only)
 {
 	static const char *const logs[] = {
 		"R",	  "7",	     "77777777777777777777777", "7:", "7: ", "7: (", "7: <",
 		"\n7: (", "7: (\nR",
 	};
 
-	for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
-		begin_attempt(state);
+	for (size_t i = 0; i < COUNT_OF(logs); i++) {
+		begin_attempt();
 		say(LIBBPF_WARN, BEGIN, "wakeup", logs[i]);
 		explain(-EACCES);
-		begin_attempt(state);
+		begin_attempt();
 		say(LIBBPF_WARN, "%s%s", LOG_BEGIN, logs[i]);
 		explain(-EACCES);
 	}
 }
 
-static void log_without_end_marker(void **state)
+TEST(log_without_end_marker)
 {
-	(void)state;
 	say(LIBBPF_WARN, BEGIN, "wakeup", log_of_6_18);
-	assert_non_null(
-		strstr(explain(-EACCES), "wakeup: R1 32-bit pointer arithmetic prohibited "));
+	assert_verdict(-EACCES, "wakeup", PROHIBITED);
 }
 
-static void log_without_program_name(void **state)
+TEST(log_without_program_name)
 {
-	(void)state;
 	say(LIBBPF_WARN, "%sR1 invalid\n" END, LOG_BEGIN);
-	assert_string_equal(explain(-EACCES), "the kernel's verifier refused program ?: R1 invalid "
-					      "(-v shows its log)");
+	assert_verdict(-EACCES, "?", "R1 invalid");
 }
 
 /* 20 MB, as of a program whose every path is looked at. */
-static void long_log(void **state)
+TEST(long_log)
 {
 	const char *line = "123456: (07) r1 += 1                  ; R1=scalar()\n";
 	size_t len = strlen(line), lines = 20 * 1000 * 1000 / len;
 	const char *verdict = "BPF program is too large. Processed 1000001 insn\n";
 	char *log = malloc(lines * len + strlen(verdict) + 1);
 
-	(void)state;
 	assert_non_null(log);
 	for (size_t i = 0; i < lines; i++)
 		memcpy(log + i * len, line, len);
 	strcpy(log + lines * len, verdict);
 	refuse("wakeup", log);
 	free(log);
-	assert_string_equal(explain(-E2BIG),
-			    "the kernel's verifier refused program wakeup: BPF "
-			    "program is too large. Processed 1000001 insn (-v shows "
-			    "its log)");
+	assert_verdict(-E2BIG, "wakeup", "BPF program is too large. Processed 1000001 insn");
 }
 
-static void long_names_and_verdicts_are_cut(void **state)
+TEST(long_names_and_verdicts_are_cut)
 {
-	char program[101], verdict[1002], expected[RUN_TEXT], *text = NULL;
-	FILE *to = open_memstream(&text, &(size_t){ 0 });
+	char program[101], verdict[1002], *expected, *text;
 
-	(void)state;
 	memset(program, 'p', 100);
 	program[100] = '\0';
 	memset(verdict, 'v', 1000);
 	verdict[1000] = '\0';
-	assert_non_null(to);
-	refusal__show_log(to);
+	refusal__show_log(unit_print());
 	refuse(program, verdict);
 	refusal__show_log(NULL);
-	fclose(to);
-	snprintf(expected, sizeof(expected),
-		 "the kernel's verifier refused program %.40s: %.120s (-v shows its log)", program,
-		 verdict);
-	assert_string_equal(explain(-EACCES), expected);
-	snprintf(expected, sizeof(expected), "verifier's log of program %.63s:\nvvv", program);
+	text = unit_printed();
+	assert_string_equal(
+		explain(-EACCES),
+		unit_text("the kernel's verifier refused program %.40s: %.120s (-v shows its log)",
+			  program, verdict));
+	expected = unit_text("verifier's log of program %.63s:\nvvv", program);
 	assert_memory_equal(text, expected, strlen(expected));
 	assert_string_equal(strchr(text, '\n') + 1, strcat(verdict, "\n"));
-	free(text);
 }
 
-static void first_refusal_is_the_cause(void **state)
+TEST(first_refusal_is_the_cause)
 {
-	(void)state;
 	refuse("wakeup", log_of_6_18);
 	refuse("switched", log_of_core);
-	assert_non_null(strstr(explain(-EACCES), "program wakeup: R1 32-bit pointer "));
+	assert_verdict(-EACCES, "wakeup", PROHIBITED);
 }
 
-static void next_attempt_forgets_the_last(void **state)
+TEST(next_attempt_forgets_the_last)
 {
 	refuse("wakeup", log_of_6_18);
-	begin_attempt(state);
+	begin_attempt();
 	assert_false(refusal__by_verifier());
 	assert_string_equal(explain(-ENOMEM), "Cannot allocate memory (no details); needs " NEEDS);
 }
 
-static void errors_without_a_log(void **state)
+TEST(errors_without_a_log)
 {
-	(void)state;
 	assert_string_equal(explain(-EPERM), "not permitted by this kernel; needs " NEEDS);
 	assert_string_equal(explain(-EACCES), "not permitted by this kernel; needs " NEEDS);
 	assert_string_equal(explain(-ESRCH), "not in this kernel; needs " NEEDS);
@@ -277,22 +260,13 @@ static void errors_without_a_log(void **state)
 			    "space(-28)); needs " NEEDS);
 }
 
-static void log_is_shown_where_asked_for(void **state)
+TEST(log_is_shown_where_asked_for)
 {
-	char *text = NULL, *expected = NULL;
-	size_t size = 0;
-	FILE *to = open_memstream(&text, &size);
-
-	(void)state;
-	assert_non_null(to);
-	refusal__show_log(to);
+	refusal__show_log(unit_print());
 	refuse("wakeup", log_of_7_3);
 	refusal__show_log(NULL);
-	fclose(to);
-	assert_true(asprintf(&expected, "verifier's log of program wakeup:\n%s", log_of_7_3) > 0);
-	assert_string_equal(text, expected);
-	free(text);
-	free(expected);
+	assert_string_equal(unit_printed(),
+			    unit_text("verifier's log of program wakeup:\n%s", log_of_7_3));
 }
 
 /* A refusal in another thread, from its beginning. */
@@ -303,40 +277,14 @@ static void *refuse_elsewhere(void *state)
 	return state;
 }
 
-static void each_thread_explains_its_own_attempt(void **state)
+TEST(each_thread_explains_its_own_attempt)
 {
 	pthread_t thread;
 
-	(void)state;
 	refuse("wakeup", log_of_6_18);
 	assert_int_equal(pthread_create(&thread, NULL, refuse_elsewhere, NULL), 0);
 	assert_int_equal(pthread_join(thread, NULL), 0);
-	assert_string_equal(explain(-EACCES),
-			    "the kernel's verifier refused program wakeup: R1 32-bit pointer "
-			    "arithmetic prohibited (-v shows its log)");
+	assert_verdict(-EACCES, "wakeup", PROHIBITED);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(verdict_follows_the_last_instruction, begin_attempt),
-		cmocka_unit_test_setup(explanation_after_the_verdict_is_left_to_the_log,
-				       begin_attempt),
-		cmocka_unit_test_setup(missing_member_is_the_verdict, begin_attempt),
-		cmocka_unit_test_setup(verdict_without_instructions, begin_attempt),
-		cmocka_unit_test_setup(log_without_a_verdict_is_no_refusal_by_the_verifier,
-				       begin_attempt),
-		cmocka_unit_test_setup(odd_logs_are_read_to_their_end_only, begin_attempt),
-		cmocka_unit_test_setup(log_without_end_marker, begin_attempt),
-		cmocka_unit_test_setup(log_without_program_name, begin_attempt),
-		cmocka_unit_test_setup(long_log, begin_attempt),
-		cmocka_unit_test_setup(long_names_and_verdicts_are_cut, begin_attempt),
-		cmocka_unit_test_setup(first_refusal_is_the_cause, begin_attempt),
-		cmocka_unit_test_setup(next_attempt_forgets_the_last, begin_attempt),
-		cmocka_unit_test_setup(errors_without_a_log, begin_attempt),
-		cmocka_unit_test_setup(log_is_shown_where_asked_for, begin_attempt),
-		cmocka_unit_test_setup(each_thread_explains_its_own_attempt, begin_attempt),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { begin_attempt })

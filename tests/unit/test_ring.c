@@ -1,24 +1,45 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include <errno.h>
-#include <math.h>
-
 #include "core/hist.h"
 #include "core/host.h"
 #include "print/ringlat.h"
 #include "probes/ringlat/ring.h"
 
-static struct ring_hist *new_hist(void)
-{
-	struct ring_hist *hist = calloc(1, sizeof(*hist));
+/* Empty at the beginning of each test. */
+static struct ring_hist *hist, *empty;
+static struct ring_result *result;
+static char why[RUN_TEXT];
 
-	assert_non_null(hist);
-	return hist;
+/* A method that makes the requested samples: the driver is compared with them. */
+static struct {
+	unsigned int windows, empties;
+	uint64_t crossings;
+	enum ring_verdict every_third, drop_all;
+	unsigned int empties_switched; /* the first ones */
+	bool odd_unhooked, seventh_backwards, seventh_back_early;
+} fake;
+
+static void begin(void)
+{
+	memset(&fake, 0, sizeof(fake));
+	hist = calloc(1, sizeof(*hist));
+	empty = calloc(1, sizeof(*empty));
+	result = calloc(1, sizeof(*result));
+	assert_true(hist && empty && result);
+	unit_enter_dir();
+}
+
+static void end(void)
+{
+	free(hist);
+	free(empty);
+	free(result);
+	unit_leave_dir();
 }
 
 /* Each value is in the one bucket that holds it, at every edge there is. */
-static void buckets_hold_their_values(void **state)
+TEST(buckets_hold_their_values)
 {
 	static const uint64_t values[] = { 0,
 					   1,
@@ -34,11 +55,10 @@ static void buckets_hold_their_values(void **state)
 					   1ULL << 41,
 					   UINT64_MAX - 1 };
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-		struct ring_hist *hist = new_hist();
+	for (size_t i = 0; i < COUNT_OF(values); i++) {
 		struct ring_bucket bucket = { 0 };
 
+		memset(hist, 0, sizeof(*hist));
 		ring_hist__add(hist, values[i]);
 		assert_true(ring_hist__next(hist, &bucket));
 		assert_int_equal(bucket.count, 1);
@@ -48,7 +68,6 @@ static void buckets_hold_their_values(void **state)
 		else if (values[i] < 1ULL << 41)
 			assert_true((bucket.high - bucket.low) * 32 <= bucket.low);
 		assert_false(ring_hist__next(hist, &bucket));
-		free(hist);
 	}
 }
 
@@ -60,22 +79,20 @@ static int by_value(const void *left, const void *right)
 }
 
 /* Against the sorted samples: exact below RING_EXACT, within 1/32 above. */
-static void quantiles_are_those_of_the_samples(void **state)
+TEST(quantiles_are_those_of_the_samples)
 {
 	enum { NR = 10007 };
 	static uint64_t values[NR];
 	static const unsigned int permilles[] = { 1, 250, 500, 900, 990, 999, 1000 };
 
-	(void)state;
 	for (unsigned int shift = 0; shift < 2; shift++) {
-		struct ring_hist *hist = new_hist();
-
+		memset(hist, 0, sizeof(*hist));
 		for (size_t i = 0; i < NR; i++) {
 			values[i] = (unit_random() % 4000) << shift * 8;
 			ring_hist__add(hist, values[i]);
 		}
 		qsort(values, NR, sizeof(values[0]), by_value);
-		for (size_t i = 0; i < sizeof(permilles) / sizeof(permilles[0]); i++) {
+		for (size_t i = 0; i < COUNT_OF(permilles); i++) {
 			uint64_t rank = (NR * permilles[i] + 999) / 1000;
 			double wanted = (double)values[rank - 1];
 			double got = ring_hist__quantile(hist, permilles[i]);
@@ -87,35 +104,29 @@ static void quantiles_are_those_of_the_samples(void **state)
 		}
 		assert_int_equal(hist->min, values[0]);
 		assert_int_equal(hist->max, values[NR - 1]);
-		free(hist);
 	}
 }
 
 /* If a bucket has more than one value, none is returned that no sample can have had. */
-static void quantiles_lie_between_the_ends(void **state)
+TEST(quantiles_lie_between_the_ends)
 {
 	static const uint64_t values[] = { RING_EXACT, RING_EXACT + 1, 7980, 7991, 1ULL << 41 };
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-		struct ring_hist *hist = new_hist();
-
+	for (size_t i = 0; i < COUNT_OF(values); i++) {
+		memset(hist, 0, sizeof(*hist));
 		ring_hist__add(hist, values[i]);
 		assert_true(ring_hist__quantile(hist, 1) == (double)values[i]);
 		assert_true(ring_hist__quantile(hist, 500) == (double)values[i]);
 		ring_hist__add(hist, values[i] + 3);
 		assert_true(ring_hist__quantile(hist, 1) >= (double)values[i]);
 		assert_true(ring_hist__quantile(hist, 1000) <= (double)values[i] + 3);
-		free(hist);
 	}
 }
 
-static void baseline_is_taken_off(void **state)
+TEST(baseline_is_taken_off)
 {
-	struct ring_hist *hist = new_hist(), *empty = new_hist();
 	struct ring_summary summary;
 
-	(void)state;
 	ring_summary__of(&summary, hist, ring_hist__quantile(empty, 500));
 	assert_int_equal(summary.kept, 0);
 	assert_true(summary.p50 == 0 && summary.mean == 0);
@@ -132,18 +143,14 @@ static void baseline_is_taken_off(void **state)
 	assert_true(summary.max == 130);
 	assert_true(summary.mean > 84.79 &&
 		    summary.mean < 84.81); /* (141 + ... + 171 + 5) / 5 - 41 */
-	free(hist);
-	free(empty);
 }
 
 /* 1000 samples from 1000 cycles on, each 1 % longer than the one before. */
-static void statistics_have_the_right_names(void **state)
+TEST(statistics_have_the_right_names)
 {
-	struct ring_hist *hist = new_hist(), *empty = new_hist();
 	struct ring_summary summary;
 	double cycles[1001] = { 1000 };
 
-	(void)state;
 	for (unsigned int rank = 1; rank <= 1000; rank++) {
 		cycles[rank] = cycles[rank - 1] * 1.01;
 		ring_hist__add(hist, (uint64_t)cycles[rank]);
@@ -153,16 +160,12 @@ static void statistics_have_the_right_names(void **state)
 	assert_true(fabs(summary.p99 / cycles[990] - 1) < 1.0 / 32);
 	assert_true(fabs(summary.p999 / cycles[999] - 1) < 1.0 / 32);
 	assert_true(summary.p999 > summary.p99);
-	free(hist);
-	free(empty);
 }
 
-static void ns_follow_the_tsc(void **state)
+TEST(ns_follow_the_tsc)
 {
-	struct ring_hist *hist = new_hist();
 	struct lat_hist ns;
 
-	(void)state;
 	for (unsigned int i = 0; i < 10; i++)
 		ring_hist__add(hist, 1050);
 	ring_hist__add(hist, 40050);
@@ -173,21 +176,18 @@ static void ns_follow_the_tsc(void **state)
 	assert_int_equal(ns.sum_ns, 20000);
 	assert_int_equal(hist__quantile_ns(&ns, 1), 16000);
 	assert_true(ring__ns(1000, 0) == 0);
-	free(hist);
 }
 
 static const struct ring_event way_and_back = { "fault", "a fault", false };
 static const struct ring_event round_trip = { "syscall", "a call", true };
-static const struct ring_method method = { .name = "kvm", .mechanism = "a guest" };
+static const struct ring_method kvm = { .name = "kvm", .mechanism = "a guest" };
 
-static void result_becomes_a_module(void **state)
+TEST(result_becomes_a_module)
 {
-	struct ring_result *result = calloc(1, sizeof(*result));
 	struct run_probe *module = calloc(1, sizeof(*module));
 	struct ring_count *count = &result->events[0];
 
-	(void)state;
-	result->method = &method;
+	result->method = &kvm;
 	result->tsc_khz = 1000000;
 	result->where.place = RING_NESTED;
 	result->nr_events = 2;
@@ -209,7 +209,7 @@ static void result_becomes_a_module(void **state)
 
 	assert_string_equal(module->name, "ringlat");
 	assert_string_equal(module->method, "kvm");
-	assert_non_null(strstr(module->mechanism, "nested"));
+	assert_has(module->mechanism, "nested");
 	assert_int_equal(module->nr_metrics, 3);
 	assert_string_equal(module->metrics[0].name, "fault_u2k");
 	assert_string_equal(module->metrics[1].name, "fault_k2u");
@@ -222,53 +222,47 @@ static void result_becomes_a_module(void **state)
 	assert_int_equal(module->total.metrics[0].counts[LAT_MISSED_START], 7);
 	assert_int_equal(module->total.metrics[0].counts[LAT_NEGATIVE], 2);
 	free(module);
-	free(result);
 }
 
 /* Descriptions of machines, and the names that they must get. */
 static const struct {
-	struct ring_facts facts;
+	unsigned int cpuid_cycles, empty_cycles;
+	const char *signature; /* NULL: CPUID reports no hypervisor */
+	bool guest;
 	const char *vendor; /* of the DMI; NULL: none */
 	enum ring_place place;
 	const char *evidence;
 } places[] = {
-	{ { .cpuid_cycles = 150 }, "Dell Inc.", RING_BARE_METAL, "no sign of a hypervisor" },
-	{ { .cpuid_cycles = 150 }, NULL, RING_BARE_METAL, "no sign of a hypervisor" },
-	{ { .cpuid_cycles = 0 }, NULL, RING_VIRTUAL, "unknown" },
-	{ { .cpuid_cycles = 1500 }, "Dell Inc.", RING_VIRTUAL, "something intercepts it" },
-	{ { .cpuid_cycles = 150 }, "QEMU", RING_VIRTUAL, "calls itself 'QEMU'" },
-	{ { .hypervisor = true, .signature = "KVMKVMKVM", .cpuid_cycles = 1500 },
-	  "Amazon EC2",
-	  RING_VIRTUAL,
-	  "'KVMKVMKVM'" },
-	{ { .hypervisor = true, .signature = "", .cpuid_cycles = 150 }, NULL, RING_VIRTUAL, "''" },
-	{ { .hypervisor = true, .signature = "KVMKVMKVM", .cpuid_cycles = 30000 },
-	  NULL,
-	  RING_NESTED,
-	  "30000 cycles" },
-	{ { .hypervisor = true, .signature = "KVMKVMKVM", .cpuid_cycles = 1500, .guest = true },
-	  NULL,
-	  RING_NESTED,
-	  "latscope's own guest" },
-	{ { .cpuid_cycles = 150, .guest = true }, NULL, RING_BARE_METAL, "no sign" },
-	{ { .hypervisor = true, .signature = "TCGTCGTCGTCG", .cpuid_cycles = 900, .guest = true },
-	  "QEMU",
-	  RING_EMULATED,
-	  "TCG" },
-	{ { .cpuid_cycles = 2, .empty_cycles = 1 }, NULL, RING_EMULATED, "counts instructions" },
-	{ { .cpuid_cycles = 150, .empty_cycles = 44 }, "Bochs", RING_EMULATED, "Bochs" },
+	{ 150, 0, NULL, false, "Dell Inc.", RING_BARE_METAL, "no sign of a hypervisor" },
+	{ 150, 0, NULL, false, NULL, RING_BARE_METAL, "no sign of a hypervisor" },
+	{ 0, 0, NULL, false, NULL, RING_VIRTUAL, "unknown" },
+	{ 1500, 0, NULL, false, "Dell Inc.", RING_VIRTUAL, "something intercepts it" },
+	{ 150, 0, NULL, false, "QEMU", RING_VIRTUAL, "calls itself 'QEMU'" },
+	{ 1500, 0, "KVMKVMKVM", false, "Amazon EC2", RING_VIRTUAL, "'KVMKVMKVM'" },
+	{ 150, 0, "", false, NULL, RING_VIRTUAL, "''" },
+	{ 30000, 0, "KVMKVMKVM", false, NULL, RING_NESTED, "30000 cycles" },
+	{ 1500, 0, "KVMKVMKVM", true, NULL, RING_NESTED, "latscope's own guest" },
+	{ 150, 0, NULL, true, NULL, RING_BARE_METAL, "no sign" },
+	{ 900, 0, "TCGTCGTCGTCG", true, "QEMU", RING_EMULATED, "TCG" },
+	{ 2, 1, NULL, false, NULL, RING_EMULATED, "counts instructions" },
+	{ 150, 44, NULL, false, "Bochs", RING_EMULATED, "Bochs" },
 };
 
-static void place_is_recognised(void **state)
+TEST(place_is_recognised)
 {
-	(void)state;
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(places); i++) {
+		struct ring_facts facts = { .hypervisor = places[i].signature,
+					    .cpuid_cycles = places[i].cpuid_cycles,
+					    .empty_cycles = places[i].empty_cycles,
+					    .guest = places[i].guest };
 		char *root = unit_tmpdir();
 		struct ring_where where;
 
+		if (places[i].signature)
+			strcpy(facts.signature, places[i].signature);
 		if (places[i].vendor)
 			unit_write(root, "sys/class/dmi/id/sys_vendor", places[i].vendor);
-		ring_where__judge(&where, &places[i].facts, NULL, root);
+		ring_where__judge(&where, &facts, NULL, root);
 		if (where.place != places[i].place || !strstr(where.evidence, places[i].evidence))
 			fail_msg("%zu: %s: %s", i, ring_place__name(where.place), where.evidence);
 		assert_string_equal(where.cpu_model, "not known");
@@ -277,12 +271,11 @@ static void place_is_recognised(void **state)
 	}
 }
 
-static void xen_domain_is_virtual(void **state)
+TEST(xen_domain_is_virtual)
 {
 	struct ring_facts facts = { .cpuid_cycles = 150 };
 	struct ring_where where;
 
-	(void)state;
 	unit_write(dir, "sys/hypervisor/type", "xen\n");
 	ring_where__judge(&where, &facts, NULL, dir);
 	assert_int_equal(where.place, RING_VIRTUAL);
@@ -307,24 +300,22 @@ static const struct {
 	  "fpu", "KPTI no, IBRS no, retbleed: Vulnerable, VERW yes, FRED no" },
 };
 
-static void mitigations_are_reported(void **state)
+TEST(mitigations_are_reported)
 {
-	char text[RING_MITIGATIONS_TEXT], cpuinfo[128];
+	char text[RING_MITIGATIONS_TEXT];
 	struct ring_facts facts = { .cpuid_cycles = 150 };
 	struct ring_where where;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(mitigations) / sizeof(mitigations[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(mitigations); i++) {
 		char *host;
 
 		unit_write(dir, VULNERABILITIES "meltdown", mitigations[i].meltdown);
 		unit_write(dir, VULNERABILITIES "spectre_v2", mitigations[i].spectre_v2);
 		unit_write(dir, VULNERABILITIES "retbleed", mitigations[i].retbleed);
 		unit_write(dir, VULNERABILITIES "mds", mitigations[i].mds);
-		snprintf(cpuinfo, sizeof(cpuinfo),
-			 "model name : CPU X\nmicrocode : 0x7\nflags : %s\n\n",
-			 mitigations[i].flags);
-		unit_write(dir, "proc/cpuinfo", cpuinfo);
+		unit_write(dir, "proc/cpuinfo",
+			   unit_text("model name : CPU X\nmicrocode : 0x7\nflags : %s\n\n",
+				     mitigations[i].flags));
 		host = host__describe(dir);
 		ring_where__judge(&where, &facts, host, dir);
 		ring_where__mitigations(&where, text);
@@ -354,13 +345,12 @@ static const struct {
 	{ "mmio_stale_data", "Mitigation: Clear CPU buffers; SMT vulnerable", "not known" },
 };
 
-static void verw_is_reported(void **state)
+TEST(verw_is_reported)
 {
 	struct ring_facts facts = { .cpuid_cycles = 150 };
 	char name[128];
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(verws) / sizeof(verws[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(verws); i++) {
 		char *root = unit_tmpdir(), *host;
 		struct ring_where where;
 
@@ -377,33 +367,21 @@ static void verw_is_reported(void **state)
 
 #define WARM_UP_EMPTIES 3 /* of the driver, for each event */
 
-/* A method that makes the requested samples: the driver is compared with them. */
-static struct {
-	unsigned int windows, empties;
-	uint64_t crossings;
-	enum ring_verdict every_third, drop_all;
-	unsigned int empties_switched; /* the first ones */
-	bool odd_unhooked, seventh_backwards, seventh_back_early;
-} fake;
-
-static int fake_window(struct ring *ring, unsigned int event, bool empty,
-		       struct ring_sample *samples, unsigned int nr, char why[RUN_TEXT])
+static int fake_window(struct ring *ring, unsigned int event, bool is_empty,
+		       struct ring_sample *samples, unsigned int nr, char unused[RUN_TEXT])
 {
-	(void)ring;
-	(void)event;
-	(void)why;
 	for (unsigned int i = 0; i < nr; i++) {
-		uint64_t in = empty ? 10 : 110, out = empty ? 20 : 220;
+		uint64_t in = is_empty ? 10 : 110, out = is_empty ? 20 : 220;
 
 		samples[i] = (struct ring_sample){ 1000, 1000 + in, 5000, 5000 + out };
-		if (!empty && fake.odd_unhooked && i % 2)
+		if (!is_empty && fake.odd_unhooked && i % 2)
 			samples[i].kernel_in = 0;
-		else if (!empty && fake.seventh_backwards && i % 7 == 0)
+		else if (!is_empty && fake.seventh_backwards && i % 7 == 0)
 			samples[i].kernel_out = 1;
-		else if (!empty && fake.seventh_back_early && i % 7 == 0)
+		else if (!is_empty && fake.seventh_back_early && i % 7 == 0)
 			samples[i].user_in = samples[i].user_out - 1;
 	}
-	if (empty)
+	if (is_empty)
 		return fake.empties++ < fake.empties_switched ? RING_SWITCHED : RING_KEPT;
 	fake.crossings += nr;
 	return fake.windows++ % 3 == 2 ? fake.every_third : fake.drop_all;
@@ -418,32 +396,12 @@ static const struct ring_method fake_method = {
 	.window_of = fake_window,
 };
 
-static const struct ring_method fake_round_trips = {
-	.name = "fake",
-	.mechanism = "made up",
-	.events = &round_trip,
-	.nr_events = 1,
-	.window = 100,
-	.window_of = fake_window,
-};
-
-/* Like xperf: what is stamped is the result. */
-static const struct ring_method fake_gross = {
-	.name = "fake",
-	.mechanism = "made up",
-	.between = "nothing",
-	.events = &way_and_back,
-	.nr_events = 1,
-	.window = 100,
-	.gross = true,
-	.window_of = fake_window,
-};
-
 static FILE *raw_to; /* for the next measure_by(); NULL: not wanted */
 
-static int measure_by(const struct ring_method *by, uint64_t crossings,
-		      bool (*go_on)(const struct ring_count *, uint64_t),
-		      struct ring_result *result, char why[RUN_TEXT])
+typedef bool go_on(const struct ring_count *count, uint64_t crossings);
+
+/* while_it NULL: until it is done. */
+static int measure_by(const struct ring_method *by, uint64_t crossings, go_on *while_it)
 {
 	struct ring *ring = calloc(1, sizeof(*ring));
 	int err;
@@ -456,86 +414,69 @@ static int measure_by(const struct ring_method *by, uint64_t crossings,
 		ring__keep_raw(ring, raw_to);
 	do
 		err = ring__next(ring, why);
-	while (err > 0 && (!go_on || go_on(&result->events[0], crossings)));
+	while (err > 0 && (!while_it || while_it(&result->events[0], crossings)));
 	if (err >= 0)
 		err = ring__end(ring, why);
 	free(ring);
 	return err;
 }
 
-static int measure_fake(uint64_t crossings, bool (*go_on)(const struct ring_count *, uint64_t),
-			struct ring_result *result, char why[RUN_TEXT])
+static int measure(uint64_t crossings)
 {
-	return measure_by(&fake_method, crossings, go_on, result, why);
+	return measure_by(&fake_method, crossings, NULL);
 }
 
-static void round_trips_that_end_before_they_begin_are_dropped(void **state)
+TEST(round_trips_that_end_before_they_begin_are_dropped)
 {
-	struct ring_result *result = calloc(1, sizeof(*result));
 	struct ring_count *count = &result->events[0];
-	char why[RUN_TEXT];
+	struct ring_method method = fake_method;
 
-	(void)state;
-	memset(&fake, 0, sizeof(fake));
+	method.events = &round_trip;
 	fake.seventh_back_early = true;
-	assert_int_equal(measure_by(&fake_round_trips, 1000, NULL, result, why), 0);
+	assert_int_equal(measure_by(&method, 1000, NULL), 0);
 	assert_int_equal(count->misses[RING_BACKWARDS], 10 * 15);
 	assert_int_equal(count->kept, 1000 - 10 * 15);
 	assert_int_equal(count->ways[0].max, 4000 + 220);
-	free(result);
 }
 
-static void nothing_is_subtracted_like_xperf(void **state)
+TEST(nothing_is_subtracted_like_xperf)
 {
-	struct ring_result *result = calloc(1, sizeof(*result));
 	struct run_probe *probe = calloc(1, sizeof(*probe));
 	const struct ring_count *count = &result->events[0];
-	char why[RUN_TEXT], *text = NULL;
-	size_t size;
-	FILE *out;
+	struct ring_method method = fake_method;
 
-	(void)state;
-	memset(&fake, 0, sizeof(fake));
-	assert_int_equal(measure_by(&fake_gross, 1000, NULL, result, why), 0);
+	/* Like xperf: what is stamped is the result. */
+	method.between = "nothing";
+	method.gross = true;
+	assert_int_equal(measure_by(&method, 1000, NULL), 0);
 	assert_true(ring_count__baseline(result, count, RING_USER_TO_KERNEL) == 0);
 	assert_true(ring_count__empty_cycles(count, RING_USER_TO_KERNEL) == 10);
 	assert_true(ring_count__empty_cycles(count, RING_KERNEL_TO_USER) == 20);
-	out = open_memstream(&text, &size);
-	ringlat__print_xperf(out, result);
-	fclose(out);
-	assert_non_null(strstr(text, "by fake"));
-	assert_non_null(strstr(text, " 110.0             220.0\n"));
-	assert_non_null(strstr(text, " 10.0              20.0\n"));
-	assert_non_null(strstr(text, " ~440              ~270\n"));
-	free(text);
+	ringlat__print_xperf(unit_print(), result);
+	assert_has(unit_printed(), "by fake", " 110.0             220.0\n",
+		   " 10.0              20.0\n", " ~440              ~270\n");
 	result->tsc_khz = 1000000; /* a cycle is a ns */
 	ring_result__to_probe(result, 0, probe);
 	assert_int_equal(probe->total.metrics[0].hist.sum_ns, 1000 * 110);
 	assert_int_equal(probe->total.metrics[1].hist.sum_ns, 1000 * 220);
-	assert_non_null(strstr(probe->mechanism, "nothing subtracted"));
+	assert_has(probe->mechanism, "nothing subtracted");
 	free(probe);
-	free(result);
 }
 
 /* From the file alone: the accounting and the sums of the result. */
-static void the_raw_stamps_give_the_result(void **state)
+TEST(the_raw_stamps_give_the_result)
 {
-	struct ring_result *result = calloc(1, sizeof(*result));
 	const struct ring_count *count = &result->events[0];
 	unsigned long long windows = 0, kept = 0, u2k = 0, k2u = 0, exits = 0, unhooked = 0;
 	unsigned long long window, crossing, stamp[4];
-	char why[RUN_TEXT], *text = NULL, verdict[32], *line, *rest;
-	size_t size;
+	char verdict[32], *line, *rest;
 
-	(void)state;
-	memset(&fake, 0, sizeof(fake));
 	fake.every_third = RING_VM_EXITS;
 	fake.odd_unhooked = true;
-	raw_to = open_memstream(&text, &size);
-	assert_int_equal(measure_by(&fake_method, 1050, NULL, result, why), 0);
-	fclose(raw_to);
+	raw_to = unit_print();
+	assert_int_equal(measure(1050), 0);
 	raw_to = NULL;
-	line = strtok_r(text, "\n", &rest);
+	line = strtok_r(unit_printed(), "\n", &rest);
 	assert_string_equal(line, "event,window,crossing,verdict,u2k_u,u2k_k,k2u_k,k2u_u");
 	while ((line = strtok_r(NULL, "\n", &rest))) {
 		int got = sscanf(line, "fault,%llu,%llu,%31[a-z_],%llu,%llu,%llu,%llu", &window,
@@ -560,13 +501,10 @@ static void the_raw_stamps_give_the_result(void **state)
 	assert_int_equal(unhooked, count->misses[RING_NOT_HOOKED]);
 	assert_int_equal(u2k, count->ways[RING_USER_TO_KERNEL].sum);
 	assert_int_equal(k2u, count->ways[RING_KERNEL_TO_USER].sum);
-	free(text);
-	free(result);
 }
 
-static void each_method_can_measure_like_xperf(void **state)
+TEST(each_method_can_measure_like_xperf)
 {
-	(void)state;
 	for (size_t i = 0; ring_methods[i]; i++) {
 		const struct ring_method *like = ring_methods[i]->like_xperf;
 
@@ -581,18 +519,14 @@ static void each_method_can_measure_like_xperf(void **state)
 	}
 }
 
-static void driver_counts_everything(void **state)
+TEST(driver_counts_everything)
 {
-	struct ring_result *result = calloc(1, sizeof(*result));
 	struct ring_count *count = &result->events[0];
 	struct ring_summary summary;
-	char why[RUN_TEXT];
 
-	(void)state;
-	memset(&fake, 0, sizeof(fake));
 	fake.every_third = RING_VM_EXITS;
 	fake.odd_unhooked = fake.seventh_backwards = true;
-	assert_int_equal(measure_fake(3050, NULL, result, why), 0);
+	assert_int_equal(measure(3050), 0);
 	assert_int_equal(count->attempted, 3050);
 	assert_int_equal(count->attempted, count->kept + count->misses[RING_VM_EXITS] +
 						   count->misses[RING_NOT_HOOKED] +
@@ -609,110 +543,54 @@ static void driver_counts_everything(void **state)
 			 ring_count__baseline(result, count, RING_KERNEL_TO_USER));
 	assert_true(summary.min == 200 && summary.max == 200 && summary.baseline == 20);
 	assert_true(result->tsc_khz > 100000);
-	free(result);
 }
 
-static void driver_gives_no_summary_of_nothing(void **state)
+TEST(driver_gives_no_summary_of_nothing)
 {
-	struct ring_result *result = calloc(1, sizeof(*result));
-	char why[RUN_TEXT];
-
-	(void)state;
-	memset(&fake, 0, sizeof(fake));
 	fake.drop_all = fake.every_third = RING_VM_EXITS;
-	assert_int_equal(measure_fake(1000000, NULL, result, why), -ENODATA);
+	assert_int_equal(measure(1000000), -ENODATA);
 	assert_string_equal(why, "no fault was undisturbed: 6400 vm_exits");
 	assert_int_equal(result->events[0].attempted, 6400); /* it gave up in time */
-	free(result);
 }
 
 /* One window of crossings that are kept, and empty ones that are not: at first, or ever. */
-static void driver_insists_on_a_baseline(void **state)
+TEST(driver_insists_on_a_baseline)
 {
-	struct ring_result *result = calloc(1, sizeof(*result));
-	char why[RUN_TEXT];
-
-	(void)state;
-	memset(&fake, 0, sizeof(fake));
 	fake.empties_switched = 20;
-	assert_int_equal(measure_fake(100, NULL, result, why), 0);
+	assert_int_equal(measure(100), 0);
 	assert_int_equal(result->events[0].kept, 100);
 	assert_int_equal(result->events[0].empty[0].count, 100);
 	assert_int_equal(result->events[0].empty_misses[RING_SWITCHED], 20 - WARM_UP_EMPTIES);
 	fake.empties_switched = 1000;
-	assert_int_equal(measure_fake(100, NULL, result, why), -ENODATA);
+	assert_int_equal(measure(100), -ENODATA);
 	assert_string_equal(why, "no empty window for fault was undisturbed: 65 switched");
-	free(result);
 }
 
 static bool nothing(const struct ring_count *count, uint64_t crossings)
 {
-	(void)count;
-	(void)crossings;
 	return false;
 }
 
 /* A measurement that is interrupted at once has no result, which is no error. */
-static void driver_ends_at_once(void **state)
+TEST(driver_ends_at_once)
 {
-	struct ring_result *result = calloc(1, sizeof(*result));
-	char why[RUN_TEXT];
-
-	(void)state;
-	memset(&fake, 0, sizeof(fake));
 	fake.drop_all = RING_SWITCHED;
-	assert_int_equal(measure_fake(100000, nothing, result, why), 0);
+	assert_int_equal(measure_by(&fake_method, 100000, nothing), 0);
 	assert_true(result->interrupted);
 	assert_int_equal(result->nr_events, 0);
-	free(result);
 }
 
 static bool no_more(const struct ring_count *count, uint64_t crossings)
 {
-	(void)crossings;
 	return count->attempted < 500;
 }
 
-static void driver_ends_early(void **state)
+TEST(driver_ends_early)
 {
-	struct ring_result *result = calloc(1, sizeof(*result));
-	char why[RUN_TEXT];
-
-	(void)state;
-	memset(&fake, 0, sizeof(fake));
-	assert_int_equal(measure_fake(100000, no_more, result, why), 0);
+	assert_int_equal(measure_by(&fake_method, 100000, no_more), 0);
 	assert_true(result->interrupted);
 	assert_int_equal(result->events[0].attempted, 500);
 	assert_int_equal(result->events[0].kept, 500);
-	free(result);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(buckets_hold_their_values),
-		cmocka_unit_test(quantiles_are_those_of_the_samples),
-		cmocka_unit_test(quantiles_lie_between_the_ends),
-		cmocka_unit_test(baseline_is_taken_off),
-		cmocka_unit_test(statistics_have_the_right_names),
-		cmocka_unit_test(ns_follow_the_tsc),
-		cmocka_unit_test(result_becomes_a_module),
-		cmocka_unit_test(place_is_recognised),
-		cmocka_unit_test_setup_teardown(xen_domain_is_virtual, unit_make_dir,
-						unit_remove_dir),
-		cmocka_unit_test_setup_teardown(mitigations_are_reported, unit_make_dir,
-						unit_remove_dir),
-		cmocka_unit_test(verw_is_reported),
-		cmocka_unit_test(round_trips_that_end_before_they_begin_are_dropped),
-		cmocka_unit_test(nothing_is_subtracted_like_xperf),
-		cmocka_unit_test(the_raw_stamps_give_the_result),
-		cmocka_unit_test(each_method_can_measure_like_xperf),
-		cmocka_unit_test(driver_counts_everything),
-		cmocka_unit_test(driver_gives_no_summary_of_nothing),
-		cmocka_unit_test(driver_insists_on_a_baseline),
-		cmocka_unit_test(driver_ends_at_once),
-		cmocka_unit_test(driver_ends_early),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { begin, end })

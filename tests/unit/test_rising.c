@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "recording.h"
+#include "bursts.h"
 #include "sheet.h"
 
 #include <json-c/json.h>
-#include <math.h>
 
-#include "print/report.h"
-
-#define INTERVALS 60
 #define SLOTS 4 /* rows of a process in an interval: more would only take longer */
 #define SLOT_NS 1000000
 
@@ -23,15 +19,7 @@ static const struct table_column columns[] = {
 };
 enum { PROCESS, PID, COMM, CPU, SWITCHES, INCOMPLETE, MISSES, BYTES, COLUMNS };
 
-static struct run read_run;
-static struct rundb *db;
-static struct timeline timeline;
 static struct rising rising;
-
-static bool bursts(unsigned int interval)
-{
-	return "..............##..##..##......##........##..##....##........"[interval] == '#';
-}
 
 /* A value of -1 is unknown. */
 static void add_row(struct table *table, uint64_t time_ns, int64_t process, const char *comm,
@@ -57,11 +45,9 @@ static void add_row(struct table *table, uint64_t time_ns, int64_t process, cons
 static void fill(struct run_data *delta, unsigned int interval, const void *arg)
 {
 	struct table *table = *(struct table *const *)arg;
-	bool now = bursts(interval);
+	bool now = bursts_record(delta, interval) > 0;
 	uint64_t end = (interval + 1) * RECORDING_INTERVAL_NS;
 
-	sample_record(&delta[0].metrics[0], 10000, now ? 960 : 1000);
-	sample_record(&delta[0].metrics[0], 1000000, now ? 40 : 0);
 	if (!table)
 		return;
 	if (interval && bursts(interval - 1))
@@ -80,7 +66,6 @@ static void fill(struct run_data *delta, unsigned int interval, const void *arg)
 
 static void make(const struct table_column *of, unsigned int nr)
 {
-	static const struct timeline_rules rules = { .confidence = 0.95, .lines = REPORT_LINES };
 	struct run *run = recording_begin("runqlat", "stamps", "wait");
 	struct table *table = NULL;
 
@@ -88,19 +73,20 @@ static void make(const struct table_column *of, unsigned int nr)
 		assert_int_equal(table__new(&table, of, nr), 0);
 		sample_probe(run, "rmid", "switches", "for tests")->table = table;
 	}
-	recording_write(run, dir, "run", INTERVALS, fill, &table);
-	assert_int_equal(rundb__open(&db, unit_path(dir, "run"), &read_run), 0);
-	assert_int_equal(timeline__read(&timeline, db, &read_run, &rules), 0);
+	bursts_read(run, fill, &table);
 	assert_int_equal(rising__read(&rising, &timeline, db), 0);
 }
 
-static int end(void **state)
+static void begin(void)
+{
+	unit_enter_dir();
+	make(columns, COLUMNS);
+}
+
+static void end(void)
 {
 	rising__clear(&rising);
-	timeline__clear(&timeline);
-	rundb__close(db);
-	run__clear(&read_run);
-	return unit_remove_dir(state);
+	bursts_end();
 }
 
 static const struct correlation_series *series_of(const char *comm, unsigned int column)
@@ -118,37 +104,29 @@ static bool rose(const char *comm, unsigned int column)
 	return rising__rose(&series_of(comm, column)->pairs[0]);
 }
 
-static void the_one_that_runs_with_the_slow_events_rose(void **state)
+TEST(the_one_that_runs_with_the_slow_events_rose)
 {
-	(void)state;
-	make(columns, COLUMNS);
 	assert_true(rose("hog", CPU));
 	assert_true(rose("hog", MISSES));
 	assert_false(rising.is_incomplete);
 }
 
-static void a_steady_one_is_innocent(void **state)
+TEST(a_steady_one_is_innocent)
 {
-	(void)state;
-	make(columns, COLUMNS);
 	assert_false(rose("steady", CPU));
 	assert_false(rose("steady", MISSES));
 	assert_false(isnan(series_of("steady", CPU)->pairs[0].adjusted));
 }
 
-static void one_that_had_less_did_not_rise(void **state)
+TEST(one_that_had_less_did_not_rise)
 {
-	(void)state;
-	make(columns, COLUMNS);
 	assert_int_equal(series_of("squeezed", CPU)->pairs[0].verdict, TIMELINE_NEGATIVE);
 	assert_false(rose("squeezed", CPU));
 }
 
 /* One recording has hundreds of short processes of one name. */
-static void processes_of_a_name_are_one(void **state)
+TEST(processes_of_a_name_are_one)
 {
-	(void)state;
-	make(columns, COLUMNS);
 	assert_int_equal(rising.nr_groups, 3); /* idle CPUs are no process */
 	for (unsigned int i = 0; i < rising.nr_groups; i++)
 		if (!strcmp(rising.groups[i].comm, "hog"))
@@ -158,13 +136,10 @@ static void processes_of_a_name_are_one(void **state)
 }
 
 /* 14 and 15 are a burst: four slots each, and one that came with the next interval. */
-static void the_time_of_a_row_decides(void **state)
+TEST(the_time_of_a_row_decides)
 {
-	const double *values;
+	const double *values = series_of("hog", CPU)->values;
 
-	(void)state;
-	make(columns, COLUMNS);
-	values = series_of("hog", CPU)->values;
 	assert_true(values[13] == 0);
 	assert_true(fabs(values[14] - 5 * 0.9e-3) < 1e-9);
 	assert_true(fabs(values[15] - 5 * 0.9e-3) < 1e-9);
@@ -173,66 +148,35 @@ static void the_time_of_a_row_decides(void **state)
 }
 
 /* Not a counter of 0. */
-static void misses_without_a_counter_are_unknown(void **state)
+TEST(misses_without_a_counter_are_unknown)
 {
-	(void)state;
-	make(columns, COLUMNS);
 	assert_true(isnan(series_of("squeezed", MISSES)->values[20]));
 	assert_string_equal(series_of("squeezed", MISSES)->pairs[0].why, "it is unknown");
 	assert_true(series_of("hog", MISSES)->values[0] == 0); /* it did not run */
 }
 
-static void it_is_printed(void **state)
+TEST(it_is_printed)
 {
 	struct json_object *object = json_object_new_object(), *list;
-	struct sheet *sheet = sheet_begin();
 	char *text;
 
-	(void)state;
-	make(columns, COLUMNS);
-	report__print_rising(sheet->out, &rising);
-	text = sheet_end(sheet);
-	for (char *at = text; (at = strchr(at, '\n'));) /* one line */
-		*at = ' ';
-	assert_non_null(strstr(text, "runqlat:     hog (14 processes): CPU time rose: 0.0045 CPUs "
-				     "in 14"));
-	assert_non_null(strstr(text, "cache misses rose: 35.0/s in 14"));
-	assert_null(strstr(text, "steady"));
-	assert_null(strstr(text, "squeezed"));
-	free(text);
+	report__print_rising(unit_print(), &rising);
+	text = sheet();
+	assert_has(text, "runqlat:\n    hog (14 processes): CPU time rose: 0.0045 CPUs");
+	assert_has(flat(text), "CPU time rose: 0.0045 CPUs in 14",
+		   "cache misses rose: 35.0/s in 14");
+	assert_lacks(text, "steady", "squeezed");
 	report__add_rising(object, &rising);
 	assert_true(json_object_object_get_ex(object, "rising", &list));
 	assert_int_equal(json_object_array_length(list), rising.nr);
 	json_object_put(object);
 }
 
-static void without_rmid_there_is_nothing(void **state)
+TEST(without_rmid_there_is_nothing, unit_enter_dir, end)
 {
-	struct sheet *sheet = sheet_begin();
-	char *text;
-
-	(void)state;
 	make(NULL, 0);
-	report__print_rising(sheet->out, &rising);
-	text = sheet_end(sheet);
-	assert_string_equal(text, "");
-	free(text);
+	report__print_rising(unit_print(), &rising);
+	assert_string_equal(sheet(), "");
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_one_that_runs_with_the_slow_events_rose),
-		TEST(a_steady_one_is_innocent),
-		TEST(one_that_had_less_did_not_rise),
-		TEST(processes_of_a_name_are_one),
-		TEST(the_time_of_a_row_decides),
-		TEST(misses_without_a_counter_are_unknown),
-		TEST(it_is_printed),
-		TEST(without_rmid_there_is_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { begin, end })

@@ -2,8 +2,6 @@
 /* Properties of RMID allocation, one test for each: docs/rmid.md names them. */
 #include "unit.h"
 
-#include <stdbool.h>
-
 #include "../../kmod/rmid/book.h"
 
 #define COUNT 3
@@ -16,15 +14,13 @@ static __u64 keys[PROCS_WAYS];
 static struct rmid_process places[PROCS_WAYS];
 static struct latscope_rmid_owner record;
 
-static int set_up(void **state)
+static void set_up(void)
 {
-	(void)state;
 	memset(keys, 0, sizeof(keys));
 	assert_int_equal(procs__lines(ROOM), 1);
 	rmid_alloc__init(&book.alloc, infos, COUNT, LIMBO);
 	procs__init(&book.procs, keys, places, ROOM);
 	book__init(&book);
-	return 0;
 }
 
 static bool born(__u64 key, __u32 threads, __u64 now_ns)
@@ -46,6 +42,14 @@ static bool end(__u64 key, __u64 now_ns)
 	return book__thread_gone(&book, key, 0, now_ns, &record);
 }
 
+/* Processes 1 to COUNT have all RMIDs. */
+static void set_up_full(void)
+{
+	set_up();
+	for (__u64 key = 1; key <= COUNT; key++)
+		assert_true(begin(key, 0));
+}
+
 static __u32 rmid_of(__u64 key)
 {
 	__u32 place = book__place(&book, key);
@@ -54,11 +58,10 @@ static __u32 rmid_of(__u64 key)
 	return book__rmid(&book, place);
 }
 
-static void test_threads_of_a_process_share_its_rmid(void **state)
+TEST(test_threads_of_a_process_share_its_rmid, set_up)
 {
 	__u32 rmid = begin(10, 0);
 
-	(void)state;
 	assert_true(rmid);
 	assert_true(book__thread(&book, 10));
 	assert_true(book__thread(&book, 10));
@@ -66,17 +69,15 @@ static void test_threads_of_a_process_share_its_rmid(void **state)
 	assert_int_equal(book.assigned, 1);
 }
 
-static void test_processes_do_not_share_an_rmid(void **state)
+TEST(test_processes_do_not_share_an_rmid, set_up)
 {
 	__u32 first = begin(10, 0), second = begin(20, 0);
 
-	(void)state;
 	assert_true(first && second && first != second);
 }
 
-static void test_rmid_0_is_never_given_out(void **state)
+TEST(test_rmid_0_is_never_given_out, set_up)
 {
-	(void)state;
 	for (__u64 round = 0; round < 50; round++) {
 		__u64 now_ns = round * LIMBO;
 
@@ -88,11 +89,8 @@ static void test_rmid_0_is_never_given_out(void **state)
 	assert_false(rmid_alloc__put(&book.alloc, 0, 0));
 }
 
-static void test_allocation_fails_if_none_has_been_free_for_long_enough(void **state)
+TEST(test_allocation_fails_if_none_has_been_free_for_long_enough, set_up_full)
 {
-	(void)state;
-	for (__u64 key = 1; key <= COUNT; key++)
-		assert_true(begin(key, 0));
 	assert_int_equal(begin(9, 0), 0);
 	assert_int_equal(book.counts.refused, 1);
 	assert_int_equal(book.waiting, 1);
@@ -102,13 +100,10 @@ static void test_allocation_fails_if_none_has_been_free_for_long_enough(void **s
 	assert_int_equal(rmid_of(9), 0);
 }
 
-static void test_who_was_refused_is_served_later(void **state)
+TEST(test_who_was_refused_is_served_later, set_up_full)
 {
 	__u32 freed;
 
-	(void)state;
-	for (__u64 key = 1; key <= COUNT; key++)
-		begin(key, 0);
 	assert_int_equal(begin(9, 5), 0);
 	assert_true(end(2, 100));
 	freed = record.rmid;
@@ -122,11 +117,8 @@ static void test_who_was_refused_is_served_later(void **state)
 	assert_int_equal(book.counts.late, 1);
 }
 
-static void test_who_waits_longest_is_served_first(void **state)
+TEST(test_who_waits_longest_is_served_first, set_up_full)
 {
-	(void)state;
-	for (__u64 key = 1; key <= COUNT; key++)
-		begin(key, 0);
 	assert_int_equal(begin(9, 5), 0);
 	assert_true(end(1, 10));
 	/* A newborn does not overtake. */
@@ -136,11 +128,8 @@ static void test_who_waits_longest_is_served_first(void **state)
 	assert_int_equal(rmid_of(8), 0);
 }
 
-static void test_who_dies_waiting_leaves_the_queue(void **state)
+TEST(test_who_dies_waiting_leaves_the_queue, set_up_full)
 {
-	(void)state;
-	for (__u64 key = 1; key <= COUNT; key++)
-		begin(key, 0);
 	assert_int_equal(begin(9, 5), 0);
 	assert_false(end(9, 6));
 	assert_int_equal(book.waiting, 0);
@@ -148,12 +137,11 @@ static void test_who_dies_waiting_leaves_the_queue(void **state)
 	assert_false(book__serve(&book, 10 + LIMBO, &record));
 }
 
-static void test_freed_rmids_are_reused_in_the_order_of_freeing(void **state)
+TEST(test_freed_rmids_are_reused_in_the_order_of_freeing, set_up)
 {
 	__u32 rmids[COUNT + 1];
 	static const __u64 order[] = { 2, 3, 1 };
 
-	(void)state;
 	for (__u64 key = 1; key <= COUNT; key++)
 		rmids[key] = begin(key, 0);
 	for (int i = 0; i < COUNT; i++)
@@ -162,11 +150,10 @@ static void test_freed_rmids_are_reused_in_the_order_of_freeing(void **state)
 		assert_int_equal(begin(20 + i, 1000 + LIMBO), rmids[order[i]]);
 }
 
-static void test_limbo_lasts_2_ms(void **state)
+TEST(test_limbo_lasts_2_ms, set_up)
 {
 	__u32 rmid;
 
-	(void)state;
 	assert_int_equal(LIMBO, 2000000);
 	begin(1, 0);
 	begin(2, 0);
@@ -177,12 +164,8 @@ static void test_limbo_lasts_2_ms(void **state)
 	assert_int_equal(record.rmid, rmid);
 }
 
-static void test_a_clock_that_goes_back_shortens_no_limbo(void **state)
+TEST(test_a_clock_that_goes_back_shortens_no_limbo, set_up_full)
 {
-	(void)state;
-	begin(1, 0);
-	begin(2, 0);
-	begin(3, 0);
 	assert_true(end(1, 5000));
 	assert_true(end(2, 4000));
 	assert_int_equal(record.time_ns, 5000);
@@ -191,11 +174,10 @@ static void test_a_clock_that_goes_back_shortens_no_limbo(void **state)
 	assert_int_equal(record.time_ns, 5000 + LIMBO);
 }
 
-static void test_nor_does_it_if_the_allocator_alone_is_told(void **state)
+TEST(test_nor_does_it_if_the_allocator_alone_is_told, set_up)
 {
 	__u32 first = rmid_alloc__get(&book.alloc, 1, 0), second;
 
-	(void)state;
 	second = rmid_alloc__get(&book.alloc, 2, 0);
 	assert_true(rmid_alloc__get(&book.alloc, 3, 0));
 	assert_true(rmid_alloc__put(&book.alloc, first, 5000));
@@ -208,11 +190,10 @@ static void test_nor_does_it_if_the_allocator_alone_is_told(void **state)
 	assert_int_equal(rmid_alloc__ready_ns(&book.alloc), 9000 + LIMBO);
 }
 
-static void test_freed_by_the_last_thread_not_the_first(void **state)
+TEST(test_freed_by_the_last_thread_not_the_first, set_up)
 {
 	__u32 rmid = begin(10, 0);
 
-	(void)state;
 	assert_true(book__thread(&book, 10));
 	assert_false(end(10, 1)); /* the leader's, say */
 	assert_int_equal(rmid_of(10), rmid);
@@ -223,22 +204,20 @@ static void test_freed_by_the_last_thread_not_the_first(void **state)
 	assert_int_equal(book__place(&book, 10), PROCS_NONE);
 }
 
-static void test_not_freed_while_a_thread_lives_that_was_not_counted(void **state)
+TEST(test_not_freed_while_a_thread_lives_that_was_not_counted, set_up)
 {
 	__u32 rmid = begin(10, 0);
 
-	(void)state;
 	assert_false(book__thread_gone(&book, 10, 1, 1, &record));
 	assert_int_equal(book.counts.miscounted, 1);
 	assert_int_equal(rmid_of(10), rmid);
 	assert_true(end(10, 2));
 }
 
-static void test_kept_over_exec(void **state)
+TEST(test_kept_over_exec, set_up)
 {
 	__u32 rmid = begin(10, 0);
 
-	(void)state;
 	assert_true(book__exec(&book, 10, "new name\0\0\0\0\0\0\0", 7, &record));
 	assert_int_equal(record.rmid, rmid);
 	assert_int_equal(record.why, LATSCOPE_RMID_EXEC);
@@ -246,11 +225,10 @@ static void test_kept_over_exec(void **state)
 	assert_int_equal(rmid_of(10), rmid);
 }
 
-static void test_the_same_pid_again_is_another_process(void **state)
+TEST(test_the_same_pid_again_is_another_process, set_up)
 {
 	struct rmid_birth birth = { .key = 10, .tgid = 77, .threads = 1, .start_ns = 1 };
 
-	(void)state;
 	assert_true(book__birth(&book, &birth, 0));
 	assert_true(book__serve(&book, 0, &record));
 	birth.key = 20; /* before the old one has gone */
@@ -263,9 +241,8 @@ static void test_the_same_pid_again_is_another_process(void **state)
 	assert_true(rmid_of(20));
 }
 
-static void test_freeing_twice_does_nothing(void **state)
+TEST(test_freeing_twice_does_nothing, set_up)
 {
-	(void)state;
 	assert_true(begin(10, 0));
 	assert_true(end(10, 1));
 	assert_false(end(10, 2));
@@ -275,9 +252,8 @@ static void test_freeing_twice_does_nothing(void **state)
 		assert_true(begin(key, 10 + LIMBO));
 }
 
-static void test_records_are_numbered_without_a_gap(void **state)
+TEST(test_records_are_numbered_without_a_gap, set_up)
 {
-	(void)state;
 	begin(10, 0);
 	assert_int_equal(record.seq, 0);
 	assert_true(book__tell(&book, book__place(&book, 10), 1, &record));
@@ -287,9 +263,8 @@ static void test_records_are_numbered_without_a_gap(void **state)
 	assert_int_equal(record.seq, 2);
 }
 
-static void test_who_finds_the_table_full_is_counted(void **state)
+TEST(test_who_finds_the_table_full_is_counted, set_up)
 {
-	(void)state;
 	for (__u64 key = 1; key <= ROOM; key++)
 		assert_true(born(key, 1, 0));
 	assert_false(born(9, 1, 0));
@@ -298,30 +273,4 @@ static void test_who_finds_the_table_full_is_counted(void **state)
 	assert_false(end(9, 1));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_threads_of_a_process_share_its_rmid, set_up),
-		cmocka_unit_test_setup(test_processes_do_not_share_an_rmid, set_up),
-		cmocka_unit_test_setup(test_rmid_0_is_never_given_out, set_up),
-		cmocka_unit_test_setup(test_allocation_fails_if_none_has_been_free_for_long_enough,
-				       set_up),
-		cmocka_unit_test_setup(test_who_was_refused_is_served_later, set_up),
-		cmocka_unit_test_setup(test_who_waits_longest_is_served_first, set_up),
-		cmocka_unit_test_setup(test_who_dies_waiting_leaves_the_queue, set_up),
-		cmocka_unit_test_setup(test_freed_rmids_are_reused_in_the_order_of_freeing, set_up),
-		cmocka_unit_test_setup(test_limbo_lasts_2_ms, set_up),
-		cmocka_unit_test_setup(test_a_clock_that_goes_back_shortens_no_limbo, set_up),
-		cmocka_unit_test_setup(test_nor_does_it_if_the_allocator_alone_is_told, set_up),
-		cmocka_unit_test_setup(test_freed_by_the_last_thread_not_the_first, set_up),
-		cmocka_unit_test_setup(test_not_freed_while_a_thread_lives_that_was_not_counted,
-				       set_up),
-		cmocka_unit_test_setup(test_kept_over_exec, set_up),
-		cmocka_unit_test_setup(test_the_same_pid_again_is_another_process, set_up),
-		cmocka_unit_test_setup(test_freeing_twice_does_nothing, set_up),
-		cmocka_unit_test_setup(test_records_are_numbered_without_a_gap, set_up),
-		cmocka_unit_test_setup(test_who_finds_the_table_full_is_counted, set_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

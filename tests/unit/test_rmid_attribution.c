@@ -2,8 +2,6 @@
 /* Attribution of spans to processes, with records in any order and some of them lost. */
 #include "unit.h"
 
-#include <errno.h>
-
 #include "core/clock.h"
 #include "probes/rmid/attribution.h"
 #include "probes/rmid/counters.h"
@@ -20,21 +18,21 @@
 static struct attribution attribution;
 static uint64_t seq;
 
-static int set_up(void **state)
+static void set_up(void)
 {
-	(void)state;
 	assert_int_equal(attribution__init(&attribution, 2), 0);
 	slots__start(attribution.slots, START);
 	slots__join(attribution.slots, 0, START);
 	seq = 0;
-	return 0;
 }
 
-static int tear_down(void **state)
+static struct table *table;
+
+static void tear_down(void)
 {
-	(void)state;
+	table__free(table);
+	table = NULL;
 	attribution__clear(&attribution);
-	return 0;
 }
 
 static void take(const void *record, size_t size)
@@ -102,11 +100,10 @@ static uint32_t next_process(void)
 	return slot->cells[0].process;
 }
 
-static void by_process_and_its_start(void **state)
+TEST(by_process_and_its_start, set_up, tear_down)
 {
 	uint32_t first, second;
 
-	(void)state;
 	send_span(RMID_WHO_PROCESS, 500, START, START + MS, 0);
 	first = next_process();
 	assert_int_equal(first, processes__find(attribution.processes, 500, BORN));
@@ -117,13 +114,12 @@ static void by_process_and_its_start(void **state)
 }
 
 /* A thread may exit slowly: its process is the same until then. */
-static void an_end_that_was_told_too_early(void **state)
+TEST(an_end_that_was_told_too_early, set_up, tear_down)
 {
 	const uint64_t second = 1000 * MS;
 	const struct process *process;
 	uint32_t index;
 
-	(void)state;
 	send_span(RMID_WHO_PROCESS, 500, START, START + MS, RMID_SWITCHED | RMID_LAST);
 	index = next_process();
 	process = processes__at(attribution.processes, index);
@@ -139,9 +135,8 @@ static void an_end_that_was_told_too_early(void **state)
 	assert_int_equal(process->tgid, 0);
 }
 
-static void what_is_no_process_stands_apart(void **state)
+TEST(what_is_no_process_stands_apart, set_up, tear_down)
 {
-	(void)state;
 	send_span(RMID_WHO_IDLE, 0, START, START + MS, 0);
 	send_span(RMID_WHO_WAITING, 0, START + MS, START + 2 * MS, 0);
 	send_span(RMID_WHO_KERNEL, 0, START + 2 * MS, START + 3 * MS, 0);
@@ -154,22 +149,20 @@ static void what_is_no_process_stands_apart(void **state)
 	assert_int_equal(next_process(), PROCESSES_UNKNOWN);
 }
 
-static void a_name_is_that_of_the_last_exec(void **state)
+TEST(a_name_is_that_of_the_last_exec, set_up, tear_down)
 {
 	uint32_t index;
 
-	(void)state;
 	send_process(500, BORN, "sh");
 	send_process(500, BORN, "a-name-of-15-by"); /* as long as the kernel has them */
 	index = processes__find(attribution.processes, 500, BORN);
 	assert_string_equal(processes__at(attribution.processes, index)->comm, "a-name-of-15-by");
 }
 
-static void who_has_an_rmid_and_a_new_name(void **state)
+TEST(who_has_an_rmid_and_a_new_name, set_up, tear_down)
 {
 	uint32_t index;
 
-	(void)state;
 	attribution.by_rmid = true;
 	send_process(500, 500, "waits"); /* has no RMID, so it is nobody */
 	assert_int_equal(processes__look(attribution.processes, 500, 500), 0);
@@ -182,9 +175,8 @@ static void who_has_an_rmid_and_a_new_name(void **state)
 	assert_string_equal(processes__at(attribution.processes, index)->comm, "worker");
 }
 
-static void by_the_owner_of_the_rmid(void **state)
+TEST(by_the_owner_of_the_rmid, set_up, tear_down)
 {
-	(void)state;
 	send_owner(RMID_ALLOCATED, 3, 500, START - MS);
 	send_span(RMID_WHO_RMID, 3, START, START + MS, 0);
 	send_owner(RMID_FREED, 3, 500, START + MS);
@@ -198,9 +190,8 @@ static void by_the_owner_of_the_rmid(void **state)
 }
 
 /* A CPU was delayed between the time of the span and the ring: the RMID has a new owner now. */
-static void a_span_that_comes_late_is_its_old_owners(void **state)
+TEST(a_span_that_comes_late_is_its_old_owners, set_up, tear_down)
 {
-	(void)state;
 	send_owner(RMID_ALLOCATED, 3, 500, START - MS);
 	send_owner(RMID_FREED, 3, 500, START + MS);
 	send_owner(RMID_ALLOCATED, 3, 600, START + 3 * MS);
@@ -209,35 +200,31 @@ static void a_span_that_comes_late_is_its_old_owners(void **state)
 }
 
 /* The record of its last switch may come after that of its end. */
-static void a_span_may_end_a_moment_after_its_owner(void **state)
+TEST(a_span_may_end_a_moment_after_its_owner, set_up, tear_down)
 {
-	(void)state;
 	send_owner(RMID_ALLOCATED, 3, 500, START - MS);
 	send_owner(RMID_FREED, 3, 500, START + MS - 300);
 	send_span(RMID_WHO_RMID, 3, START, START + MS, 0);
 	assert_int_equal(next_tgid(), 500);
 }
 
-static void no_process_has_an_rmid_in_limbo_for_long(void **state)
+TEST(no_process_has_an_rmid_in_limbo_for_long, set_up, tear_down)
 {
-	(void)state;
 	send_owner(RMID_ALLOCATED, 3, 500, START - 9 * MS);
 	send_owner(RMID_FREED, 3, 500, START - 8 * MS);
 	send_span(RMID_WHO_RMID, 3, START, START + MS, 0);
 	assert_int_equal(next_process(), PROCESSES_UNKNOWN);
 }
 
-static void what_was_before_an_owner_is_not_his(void **state)
+TEST(what_was_before_an_owner_is_not_his, set_up, tear_down)
 {
-	(void)state;
 	send_owner(RMID_ALLOCATED, 3, 600, START + 5 * MS);
 	send_span(RMID_WHO_RMID, 3, START, START + MS, 0);
 	assert_int_equal(next_process(), PROCESSES_UNKNOWN);
 }
 
-static void being_told_again_changes_nothing(void **state)
+TEST(being_told_again_changes_nothing, set_up, tear_down)
 {
-	(void)state;
 	send_owner(RMID_ALLOCATED, 3, 500, START - MS);
 	send_owner(RMID_FREED, 3, 500, START);
 	send_owner(RMID_ALLOCATED, 3, 600, START + 2 * MS);
@@ -251,9 +238,8 @@ static void being_told_again_changes_nothing(void **state)
 	assert_int_equal(next_tgid(), 600);
 }
 
-static void a_record_on_owners_that_is_lost_is_noticed(void **state)
+TEST(a_record_on_owners_that_is_lost_is_noticed, set_up, tear_down)
 {
-	(void)state;
 	send_owner(RMID_ALLOCATED, 3, 500, START - MS);
 	seq++; /* it was freed, and given to somebody else */
 	send_span(RMID_WHO_RMID, 3, START, START + MS, 0);
@@ -268,11 +254,10 @@ static void a_record_on_owners_that_is_lost_is_noticed(void **state)
 	assert_int_equal(next_tgid(), 600);
 }
 
-static void numbers_are_used_again(void **state)
+TEST(numbers_are_used_again, set_up, tear_down)
 {
 	uint32_t gone, next;
 
-	(void)state;
 	send_owner(RMID_ALLOCATED, 3, 500, START);
 	gone = processes__find(attribution.processes, 500, 500);
 	send_owner(RMID_FREED, 3, 500, START + MS);
@@ -286,9 +271,8 @@ static void numbers_are_used_again(void **state)
 }
 
 /* An hour of forks must fit. */
-static void processes_that_ended_take_no_room(void **state)
+TEST(processes_that_ended_take_no_room, set_up, tear_down)
 {
-	(void)state;
 	for (uint32_t i = 0; i < 100000; i++) {
 		uint64_t at = START + i * 1000;
 
@@ -304,9 +288,8 @@ static void processes_that_ended_take_no_room(void **state)
 	assert_true(processes__limit(attribution.processes) < 1000);
 }
 
-static void ticks_are_judged(void **state)
+TEST(ticks_are_judged, set_up, tear_down)
 {
-	(void)state;
 	send_span(RMID_WHO_IDLE, 0, START, START + MS - 100000, RMID_TICKED);
 	send_span(RMID_WHO_IDLE, 0, START, START + MS + 100000, RMID_TICKED);
 	send_span(RMID_WHO_IDLE, 0, START, START + MS + 100001, RMID_TICKED);
@@ -316,7 +299,7 @@ static void ticks_are_judged(void **state)
 	assert_int_equal(attribution.ticks_in_time, 2);
 }
 
-static void what_is_no_record_is_counted(void **state)
+TEST(what_is_no_record_is_counted, set_up, tear_down)
 {
 	struct lat_rmid_span span = { .head = { .record = RMID_SPAN, .cpu = 99 } };
 	struct lat_rmid_head head = { .record = 200 };
@@ -326,7 +309,6 @@ static void what_is_no_record_is_counted(void **state)
 	} batch = { .batch = { .head = { .time_ns = START + 9, .record = RMID_COUNTED_BATCH },
 			       .start_ns = START } };
 
-	(void)state;
 	take(&head, sizeof(head));
 	take(&head, 3);
 	head.record = RMID_PROCESS;
@@ -346,7 +328,7 @@ static void what_is_no_record_is_counted(void **state)
 }
 
 /* One record of what several processes had, one of which ended. */
-static void a_batch_is_of_several(void **state)
+TEST(a_batch_is_of_several, set_up, tear_down)
 {
 	struct {
 		struct lat_rmid_batch batch;
@@ -361,7 +343,6 @@ static void a_batch_is_of_several(void **state)
 	const struct process *process;
 	const struct slot *slot;
 
-	(void)state;
 	batch.cells[1].flags = RMID_LAST;
 	take(&batch, sizeof(batch));
 	send_span(RMID_WHO_IDLE, 0, START + 500, START + MS, 0);
@@ -378,7 +359,7 @@ static void a_batch_is_of_several(void **state)
 	assert_int_equal(process->ended_ns, START + 500);
 }
 
-static void a_reading_without_a_value_is_none(void **state)
+TEST(a_reading_without_a_value_is_none, set_up, tear_down)
 {
 	struct lat_rmid_read record = { .head = { .record = RMID_READ },
 					.read = { .time_ns = START + 5,
@@ -388,7 +369,6 @@ static void a_reading_without_a_value_is_none(void **state)
 						  .status = LATSCOPE_RMID_UNAVAILABLE } };
 	const struct slot *slot;
 
-	(void)state;
 	send_owner(RMID_ALLOCATED, 3, 500, START);
 	take(&record, sizeof(record));
 	assert_int_equal(attribution.no_value, 1);
@@ -407,59 +387,54 @@ static void a_reading_without_a_value_is_none(void **state)
 static const unsigned int two_counters[] = { 0, 2 };
 static const struct rows_layout layout = { two_counters, 2, true, true };
 
-static struct table *rows_of(void)
+static void make_rows(void)
 {
-	struct table *table;
 	const struct slot *slot;
 
 	assert_int_equal(rows__new_table(&table, &layout), 0);
 	while ((slot = slots__next(attribution.slots)))
 		assert_int_equal(rows__add(table, &layout, slot, attribution.processes, START), 0);
-	return table;
 }
 
-static void idle_slots_have_rows_like_others(void **state)
+static struct table_value value(size_t row, unsigned int column)
 {
-	struct table *table;
+	return table__value(table, row, column);
+}
 
-	(void)state;
+TEST(idle_slots_have_rows_like_others, set_up, tear_down)
+{
 	send_span(RMID_WHO_IDLE, 0, START, START + 2 * MS, 0);
 	send_process(500, BORN, "one\033[31m");
 	send_span(RMID_WHO_PROCESS, 500, START + 2 * MS, START + 2 * MS + 5, 0);
 	send_span(RMID_WHO_IDLE, 0, START + 2 * MS + 5, START + 3 * MS, 0);
-	table = rows_of();
+	make_rows();
 	assert_int_equal(table__rows(table), 4);
 	assert_int_equal(table__time_ns(table, 1), 2 * MS);
-	assert_string_equal(table__value(table, 1, ROWS_COMM).text, "(idle)");
-	assert_int_equal(table__value(table, 1, ROWS_CPU_NS).integer, MS);
+	assert_string_equal(value(1, ROWS_COMM).text, "(idle)");
+	assert_int_equal(value(1, ROWS_CPU_NS).integer, MS);
 	assert_int_equal(table__time_ns(table, 2), 3 * MS);
-	assert_int_equal(table__value(table, 2, ROWS_PID).integer, 500);
-	assert_string_equal(table__value(table, 2, ROWS_COMM).text, "one?[31m");
-	assert_int_equal(table__value(table, 2, ROWS_CPU_NS).integer, 5);
-	assert_int_equal(table__value(table, 2, ROWS_INCOMPLETE).integer, 0);
-	assert_string_equal(table__value(table, 3, ROWS_COMM).text, "(idle)");
-	assert_false(table__value(table, 3, ROWS_PID).known);
-	table__free(table);
+	assert_int_equal(value(2, ROWS_PID).integer, 500);
+	assert_string_equal(value(2, ROWS_COMM).text, "one?[31m");
+	assert_int_equal(value(2, ROWS_CPU_NS).integer, 5);
+	assert_int_equal(value(2, ROWS_INCOMPLETE).integer, 0);
+	assert_string_equal(value(3, ROWS_COMM).text, "(idle)");
+	assert_false(value(3, ROWS_PID).known);
 }
 
-static void lost_time_has_a_row_and_marks_the_slot(void **state)
+TEST(lost_time_has_a_row_and_marks_the_slot, set_up, tear_down)
 {
-	struct table *table;
-
-	(void)state;
 	send_span(RMID_WHO_PROCESS, 500, START, START + 400, 0);
 	send_span(RMID_WHO_PROCESS, 500, START + 900, START + MS, 0);
-	table = rows_of();
+	make_rows();
 	assert_int_equal(table__rows(table), 2);
-	assert_int_equal(table__value(table, 0, ROWS_INCOMPLETE).integer, 1);
-	assert_string_equal(table__value(table, 1, ROWS_COMM).text, ROWS_LOST);
-	assert_int_equal(table__value(table, 1, ROWS_CPU_NS).integer, 500);
-	assert_false(table__value(table, 1, ROWS_SWITCHES).known);
-	table__free(table);
+	assert_int_equal(value(0, ROWS_INCOMPLETE).integer, 1);
+	assert_string_equal(value(1, ROWS_COMM).text, ROWS_LOST);
+	assert_int_equal(value(1, ROWS_CPU_NS).integer, 500);
+	assert_false(value(1, ROWS_SWITCHES).known);
 }
 
 /* A gap in a counter makes an empty field, not the rest of the value. */
-static void a_gap_is_not_known(void **state)
+TEST(a_gap_is_not_known, set_up, tear_down)
 {
 	struct lat_rmid_span span = { .head = { .time_ns = START + MS - 9,
 						.record = RMID_COUNTED_SPAN },
@@ -467,29 +442,25 @@ static void a_gap_is_not_known(void **state)
 				      .who = RMID_WHO_PROCESS,
 				      .id = 500,
 				      .counters = { { 40, 10, 10 }, { 60, 10, 10 } } };
-	struct table *table;
 
-	(void)state;
 	take(&span, sizeof(span));
 	span.start_ns = START + MS - 9;
 	span.head.time_ns = START + MS;
 	span.counters[1] = (struct lat_rmid_counter){ 0, 10, 0 };
 	take(&span, sizeof(span));
-	table = rows_of();
-	assert_int_equal(table__value(table, 0, ROWS_COLUMNS).integer, 80);
-	assert_true(table__value(table, 0, ROWS_COLUMNS).known);
-	assert_false(table__value(table, 0, ROWS_COLUMNS + 1).known);
-	assert_false(table__value(table, 0, ROWS_COLUMNS + 3).known); /* LLC: nothing was read */
-	table__free(table);
+	make_rows();
+	assert_int_equal(value(0, ROWS_COLUMNS).integer, 80);
+	assert_true(value(0, ROWS_COLUMNS).known);
+	assert_false(value(0, ROWS_COLUMNS + 1).known);
+	assert_false(value(0, ROWS_COLUMNS + 3).known); /* LLC: nothing was read */
 }
 
 /* ---- what is read of the system ---- */
 
-static void lists_of_counters(void **state)
+TEST(lists_of_counters)
 {
 	uint32_t mask = 0;
 
-	(void)state;
 	assert_int_equal(counters__parse("page-faults,cycles", &mask), 0);
 	assert_int_equal(mask, 1 | 1 << 5);
 	assert_int_equal(counters__parse("cycles,", &mask), -EINVAL);
@@ -501,11 +472,10 @@ static void lists_of_counters(void **state)
 	assert_int_equal(mask, 1 | 1 << 5);
 }
 
-static void cpus_that_are_online(void **state)
+TEST(cpus_that_are_online, unit_enter_dir, unit_leave_dir)
 {
 	bool online[8];
 
-	(void)state;
 	unit_write(dir, "online", "0-1,4,7-9\n");
 	assert_int_equal(cpus__read(unit_path(dir, "online"), online, 8), 0);
 	for (int cpu = 0; cpu < 8; cpu++)
@@ -517,12 +487,11 @@ static void cpus_that_are_online(void **state)
 	assert_int_equal(cpus__read(unit_path(dir, "none"), online, 8), -ENOENT);
 }
 
-static void the_state_of_the_module(void **state)
+TEST(the_state_of_the_module, unit_enter_dir, unit_leave_dir)
 {
 	struct module_state module;
 	int fd;
 
-	(void)state;
 	unit_write(dir, "rmid",
 		   "version 1\nrmids 8\nlimbo_ns 2000000\nrdt off\nnew-name 4\nl3_scale 0\n"
 		   "assigned 3\nwaiting 2\nunsampled 2-3\n\n1 500 77 1 99 version 5\n");
@@ -570,12 +539,11 @@ static int start_it(void *of)
 
 static const struct phase_ops held_up_ops = { stop_it, start_it };
 
-static void who_misses_an_edge_waits_for_the_next(void **state)
+TEST(who_misses_an_edge_waits_for_the_next)
 {
 	struct held_up held = { .times = 3 };
 	bool met;
 
-	(void)state;
 	assert_int_equal(phase__start(&held_up_ops, &held, &met), 0);
 	assert_true(held.starts > held.times);
 	assert_int_equal(held.stops, held.starts);
@@ -590,18 +558,16 @@ static void who_misses_an_edge_waits_for_the_next(void **state)
 
 static int refuse(void *of)
 {
-	(void)of;
 	return -ENODEV;
 }
 
-static void failed_starts_are_not_repeated(void **state)
+TEST(failed_starts_are_not_repeated)
 {
 	static const struct phase_ops unstoppable = { refuse, start_it };
 	static const struct phase_ops dead = { stop_it, refuse };
 	struct held_up held = { 0 };
 	bool met;
 
-	(void)state;
 	assert_int_equal(phase__start(&unstoppable, &held, &met), -ENODEV);
 	assert_int_equal(held.starts, 0);
 	assert_int_equal(phase__start(&dead, &held, &met), -ENODEV);
@@ -610,33 +576,24 @@ static void failed_starts_are_not_repeated(void **state)
 
 static const char *told(const struct module_state *before, const struct module_state *now)
 {
-	static char text[256];
-	FILE *out;
-
-	memset(text, 0, sizeof(text));
-	out = fmemopen(text, sizeof(text), "w");
-	assert_non_null(out);
-	module__tell(before, now, 12, out);
-	fclose(out);
-	return text;
+	module__tell(before, now, 12, unit_print());
+	return unit_printed();
 }
 
-static void the_coverage_of_the_caches(void **state)
+TEST(the_coverage_of_the_caches)
 {
 	struct module_state before = {
 		.rdt = "on", .l3_scale = 64, .reads = 500, .reads_due = 1000
 	};
 	struct module_state now = before;
 
-	(void)state;
 	assert_string_equal(told(&before, &now), "RDT is on; no cache was read");
 	now.reads += 97;
 	now.reads_due += 100;
 	assert_string_equal(told(&before, &now), "RDT is on; 97.0 % of the due cache readings "
 						 "were done, 12 without a value");
 	snprintf(now.rdt, sizeof(now.rdt), "conflict");
-	assert_non_null(strstr(told(&before, &now), "another tool uses it"));
-	assert_non_null(strstr(told(&before, &now), "97.0 %"));
+	assert_has(told(&before, &now), "another tool uses it", "97.0 %");
 	before.refused = 5;
 	now = (struct module_state){ .rdt = "off", .refused = 8, .waiting = 2 };
 	assert_string_equal(told(&before, &now),
@@ -644,56 +601,18 @@ static void the_coverage_of_the_caches(void **state)
 			    "no RMID was free 3 times, 2 processes wait for one");
 }
 
-static void others_that_use_rdt(void **state)
+TEST(others_that_use_rdt, unit_enter_dir, unit_leave_dir)
 {
 	const struct conflict *pqos;
 
-	(void)state;
 	assert_null(conflict__find(dir));
 	unit_write(dir, "proc/self/cpu_resctrl_groups", "res:\nmon:\n");
 	assert_null(conflict__find(dir));
 	unit_write(dir, "var/lock/libpqos", "");
 	pqos = conflict__find(dir);
-	assert_non_null(strstr(pqos->why, "pqos"));
+	assert_has(pqos->why, "pqos");
 	unit_write(dir, "proc/self/cpu_resctrl_groups", "res:/\nmon:/\n");
-	assert_non_null(strstr(conflict__find(dir)->why, "resctrl is mounted"));
+	assert_has(conflict__find(dir)->why, "resctrl is mounted");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-#define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, unit_make_dir, unit_remove_dir)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(by_process_and_its_start),
-		TEST(an_end_that_was_told_too_early),
-		TEST(what_is_no_process_stands_apart),
-		TEST(a_name_is_that_of_the_last_exec),
-		TEST(who_has_an_rmid_and_a_new_name),
-		TEST(by_the_owner_of_the_rmid),
-		TEST(a_span_that_comes_late_is_its_old_owners),
-		TEST(a_span_may_end_a_moment_after_its_owner),
-		TEST(no_process_has_an_rmid_in_limbo_for_long),
-		TEST(what_was_before_an_owner_is_not_his),
-		TEST(being_told_again_changes_nothing),
-		TEST(a_record_on_owners_that_is_lost_is_noticed),
-		TEST(numbers_are_used_again),
-		TEST(processes_that_ended_take_no_room),
-		TEST(ticks_are_judged),
-		TEST(a_batch_is_of_several),
-		TEST(what_is_no_record_is_counted),
-		cmocka_unit_test(who_misses_an_edge_waits_for_the_next),
-		cmocka_unit_test(failed_starts_are_not_repeated),
-		TEST(a_reading_without_a_value_is_none),
-		TEST(idle_slots_have_rows_like_others),
-		TEST(lost_time_has_a_row_and_marks_the_slot),
-		TEST(a_gap_is_not_known),
-		cmocka_unit_test(lists_of_counters),
-		FILE_TEST(cpus_that_are_online),
-		FILE_TEST(the_state_of_the_module),
-		FILE_TEST(others_that_use_rdt),
-		cmocka_unit_test(the_coverage_of_the_caches),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

@@ -2,9 +2,6 @@
 /* RMIDs that user space emulates from the records of tasks: whose they are, and when. */
 #include "unit.h"
 
-#include <errno.h>
-#include <fcntl.h>
-
 #include "probes/rmid/columns.h"
 #include "probes/rmid/attribution.h"
 #include "probes/rmid/emulation.h"
@@ -19,11 +16,9 @@
 static struct emulation *emulation;
 static struct lat_rmid_owner told[TOLD];
 static unsigned int nr_told;
-static char *dir;
 
 static int keep(void *context, const struct lat_rmid_owner *record, uint32_t runner)
 {
-	(void)context, (void)runner;
 	assert_true(nr_told < TOLD);
 	told[nr_told++] = *record;
 	return 0;
@@ -35,12 +30,28 @@ static void emulate(uint32_t rmids)
 	assert_int_equal(emulation__new(&emulation, rmids, keep, NULL), 0);
 }
 
-static int tear_down(void **state)
+static void set_up(void)
 {
-	(void)state;
+	emulate(4);
+}
+
+static void tear_down(void)
+{
 	emulation__free(emulation);
 	emulation = NULL;
-	return 0;
+}
+
+/* With a directory, and as many RMIDs as there are processes. */
+static void set_up_dir(void)
+{
+	unit_enter_dir();
+	emulate(8);
+}
+
+static void tear_down_dir(void)
+{
+	tear_down();
+	unit_leave_dir();
 }
 
 static void send(enum lat_rmid_life life, uint64_t key, uint32_t tgid, uint32_t pid,
@@ -77,10 +88,8 @@ static const struct latscope_rmid_owner *last(enum lat_rmid_fate fate)
 	return &told[nr_told - 1].owner;
 }
 
-static void a_process_has_an_rmid_from_its_birth_to_its_last_thread(void **state)
+TEST(a_process_has_an_rmid_from_its_birth_to_its_last_thread, set_up, tear_down)
 {
-	(void)state;
-	emulate(4);
 	begin(1, 500, START);
 	assert_int_equal(last(RMID_ALLOCATED)->rmid, 1);
 	assert_int_equal(last(RMID_ALLOCATED)->tgid, 500);
@@ -95,10 +104,8 @@ static void a_process_has_an_rmid_from_its_birth_to_its_last_thread(void **state
 }
 
 /* The kernel may say so before a CPU has switched away from another thread. */
-static void the_word_that_all_have_ended_does_not_count_early(void **state)
+TEST(the_word_that_all_have_ended_does_not_count_early, set_up, tear_down)
 {
-	(void)state;
-	emulate(4);
 	begin(1, 500, START);
 	send(RMID_BEGINS, 1, 500, 501, 1, START + 1);
 	send(RMID_ENDS_ALL, 1, 500, 501, 0, START + 2);
@@ -107,11 +114,10 @@ static void the_word_that_all_have_ended_does_not_count_early(void **state)
 	assert_int_equal(last(RMID_FREED)->time_ns, START + 3);
 }
 
-static void nobody_gets_rmid_0_or_that_of_another(void **state)
+TEST(nobody_gets_rmid_0_or_that_of_another, NULL, tear_down)
 {
 	bool seen[9] = { true };
 
-	(void)state;
 	emulate(8);
 	for (uint32_t i = 0; i < 8; i++) {
 		begin(1 + i, 500 + i, START + i);
@@ -122,9 +128,8 @@ static void nobody_gets_rmid_0_or_that_of_another(void **state)
 	assert_int_equal(emulation__state(emulation).most, 8);
 }
 
-static void who_finds_none_waits_and_is_told(void **state)
+TEST(who_finds_none_waits_and_is_told, NULL, tear_down)
 {
-	(void)state;
 	emulate(1);
 	begin(1, 500, START);
 	begin(2, 501, START + 5);
@@ -143,9 +148,8 @@ static void who_finds_none_waits_and_is_told(void **state)
 	assert_int_equal(emulation__state(emulation).waiting, 0);
 }
 
-static void who_ends_waiting_is_forgotten(void **state)
+TEST(who_ends_waiting_is_forgotten, NULL, tear_down)
 {
-	(void)state;
 	emulate(1);
 	begin(1, 500, START);
 	begin(2, 501, START + 5);
@@ -154,9 +158,8 @@ static void who_ends_waiting_is_forgotten(void **state)
 	last(RMID_AWAITED);
 }
 
-static void freed_rmids_are_reused_first_in_first_out_after_limbo(void **state)
+TEST(freed_rmids_are_reused_first_in_first_out_after_limbo, NULL, tear_down)
 {
-	(void)state;
 	emulate(3);
 	for (uint32_t i = 0; i < 3; i++)
 		begin(1 + i, 500 + i, START);
@@ -168,12 +171,10 @@ static void freed_rmids_are_reused_first_in_first_out_after_limbo(void **state)
 	assert_int_equal(last(RMID_ALLOCATED)->rmid, 1);
 }
 
-static void a_pid_used_again_is_another_process(void **state)
+TEST(a_pid_used_again_is_another_process, set_up, tear_down)
 {
 	uint32_t first;
 
-	(void)state;
-	emulate(4);
 	begin(1, 500, START);
 	first = last(RMID_ALLOCATED)->rmid;
 	begin(2, 500, START + 1); /* it was reaped before its last switch */
@@ -184,10 +185,8 @@ static void a_pid_used_again_is_another_process(void **state)
 }
 
 /* The thread has the number of the leader from then on, and the leader that of the thread. */
-static void exec_by_a_thread_keeps_the_rmid(void **state)
+TEST(exec_by_a_thread_keeps_the_rmid, set_up, tear_down)
 {
-	(void)state;
-	emulate(4);
 	begin(1, 500, START);
 	send(RMID_BEGINS, 1, 500, 501, 1, START + 1);
 	send(RMID_ENDS, 1, 500, 501, 1, START + 2);
@@ -199,10 +198,8 @@ static void exec_by_a_thread_keeps_the_rmid(void **state)
 	assert_int_equal(last(RMID_FREED)->rmid, 1);
 }
 
-static void who_existed_before_is_found_with_its_threads(void **state)
+TEST(who_existed_before_is_found_with_its_threads, set_up, tear_down)
 {
-	(void)state;
-	emulate(4);
 	send(RMID_BEGINS, 1, 500, 501, 1, START); /* before its process is known */
 	send(RMID_EXISTS, 1, 500, 500, 2, START + 1);
 	assert_int_equal(last(RMID_ALLOCATED)->why, LATSCOPE_RMID_FOUND);
@@ -216,10 +213,8 @@ static void who_existed_before_is_found_with_its_threads(void **state)
 }
 
 /* A thread that begins while the process is found is counted twice. */
-static void who_was_found_with_a_thread_too_many_ends_all_the_same(void **state)
+TEST(who_was_found_with_a_thread_too_many_ends_all_the_same, set_up, tear_down)
 {
-	(void)state;
-	emulate(4);
 	send(RMID_EXISTS, 1, 500, 500, 2, START);
 	send(RMID_BEGINS, 1, 500, 501, 1, START);
 	send(RMID_ENDS, 1, 500, 501, 1, START + 1);
@@ -228,10 +223,8 @@ static void who_was_found_with_a_thread_too_many_ends_all_the_same(void **state)
 	assert_int_equal(last(RMID_FREED)->time_ns, START + 2);
 }
 
-static void who_was_born_unseen_and_lives_has_a_thread_more(void **state)
+TEST(who_was_born_unseen_and_lives_has_a_thread_more, set_up, tear_down)
 {
-	(void)state;
-	emulate(4);
 	begin(1, 500, START);
 	send(RMID_ENDS, 1, 500, 501, 1, START + 1); /* the beginning of 501 was lost */
 	assert_int_equal(nr_told, 1);
@@ -240,10 +233,8 @@ static void who_was_born_unseen_and_lives_has_a_thread_more(void **state)
 	last(RMID_FREED);
 }
 
-static void a_lost_end_is_noticed_when_its_memory_is_used_again(void **state)
+TEST(a_lost_end_is_noticed_when_its_memory_is_used_again, set_up, tear_down)
 {
-	(void)state;
-	emulate(4);
 	begin(1, 500, START);
 	begin(1, 600, START + 1);
 	assert_int_equal(nr_told, 3);
@@ -255,21 +246,14 @@ static void a_lost_end_is_noticed_when_its_memory_is_used_again(void **state)
 
 static void write_stat(uint32_t tgid, const char *state, unsigned int threads, uint64_t start)
 {
-	char path[64], text[256];
-
-	snprintf(path, sizeof(path), "proc/%u/stat", tgid);
-	snprintf(text, sizeof(text),
-		 "%u (a) b) %s 1 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 %u 0 %llu 9 9\n", tgid,
-		 state, threads, (unsigned long long)start);
-	unit_write(dir, path, text);
+	unit_write(dir, unit_text("proc/%u/stat", tgid),
+		   unit_text("%u (a) b) %s 1 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 %u 0 %llu 9 9\n",
+			     tgid, state, threads, (unsigned long long)start));
 }
 
 /* It is not known to have ended: nothing is freed. */
-static void who_cannot_be_looked_at_lives(void **state)
+TEST(who_cannot_be_looked_at_lives, set_up_dir, tear_down_dir)
 {
-	(void)state;
-	dir = unit_tmpdir();
-	emulate(8);
 	begin(100000, 500, START);
 	write_stat(501, "S", 1, 0); /* makes the directories */
 	assert_int_equal(mkdir(unit_path(dir, "proc/500"), 0700), 0);
@@ -279,17 +263,13 @@ static void who_cannot_be_looked_at_lives(void **state)
 	assert_int_equal(emulation__check(emulation, dir, START + 9), 0);
 	assert_int_equal(emulation__state(emulation).assigned, 1);
 	assert_int_equal(emulation__state(emulation).miscounted, 0);
-	unit_remove(dir);
 }
 
 /* Of six, the first two live; the others are gone, a zombie, another process, and dead. */
-static void lost_ends_are_found_in_proc(void **state)
+TEST(lost_ends_are_found_in_proc, set_up_dir, tear_down_dir)
 {
 	uint64_t tick = 1000000000ULL / (uint64_t)sysconf(_SC_CLK_TCK);
 
-	(void)state;
-	dir = unit_tmpdir();
-	emulate(8);
 	for (uint32_t i = 0; i < 6; i++)
 		begin(100000 + i, 500 + i, START);
 	write_stat(500, "S", 1, (100000 * 1000 + 500) / tick);
@@ -308,15 +288,11 @@ static void lost_ends_are_found_in_proc(void **state)
 		assert_int_equal(told[i].head.flags, RMID_FREED);
 		assert_in_range(told[i].owner.tgid, 502, 505);
 	}
-	unit_remove(dir);
 }
 
 /* It has ended, but its record is still to come. */
-static void who_ends_just_now_is_freed_by_its_record(void **state)
+TEST(who_ends_just_now_is_freed_by_its_record, set_up_dir, tear_down_dir)
 {
-	(void)state;
-	dir = unit_tmpdir();
-	emulate(8);
 	begin(100000, 500, START);
 	assert_int_equal(emulation__check(emulation, dir, START + 5), 0);
 	assert_int_equal(nr_told, 1);
@@ -324,17 +300,13 @@ static void who_ends_just_now_is_freed_by_its_record(void **state)
 	assert_int_equal(last(RMID_FREED)->time_ns, START + 8);
 	assert_int_equal(emulation__check(emulation, dir, START + 9), 0);
 	assert_int_equal(emulation__state(emulation).miscounted, 0);
-	unit_remove(dir);
 }
 
 /* Two are gone after the end of the window; of one, a record says that it ended since then. */
-static void who_ends_after_the_window_is_there_at_its_end(void **state)
+TEST(who_ends_after_the_window_is_there_at_its_end, set_up_dir, tear_down_dir)
 {
 	const struct lat_rmid_task later = { .head.flags = RMID_ENDS_ALL, .key = 100001 };
 
-	(void)state;
-	dir = unit_tmpdir();
-	emulate(8);
 	begin(100000, 500, START);
 	begin(100001, 501, START);
 	emulation__look(emulation, dir);
@@ -342,12 +314,10 @@ static void who_ends_after_the_window_is_there_at_its_end(void **state)
 	assert_int_equal(emulation__check(emulation, dir, START + 9), 0);
 	assert_int_equal(nr_told, 3);
 	assert_int_equal(last(RMID_FREED)->tgid, 500);
-	unit_remove(dir);
 }
 
-static void a_late_record_does_not_turn_time_back(void **state)
+TEST(a_late_record_does_not_turn_time_back, NULL, tear_down)
 {
-	(void)state;
 	emulate(2);
 	begin(1, 500, START);
 	end(1, 500, START + 50);
@@ -357,9 +327,8 @@ static void a_late_record_does_not_turn_time_back(void **state)
 	last(RMID_AWAITED);
 }
 
-static void the_default_is_at_most_512(void **state)
+TEST(the_default_is_at_most_512)
 {
-	(void)state;
 	assert_in_range(emulation__rmids(), 1, LATSCOPE_RMID_DEFAULT);
 }
 
@@ -375,7 +344,7 @@ static char *dump_to(const char *name)
 	return unit_read(dir, name);
 }
 
-static void the_dump_is_that_of_the_module(void **state)
+TEST(the_dump_is_that_of_the_module, unit_enter_dir, tear_down_dir)
 {
 	struct module_state module;
 	struct lat_rmid_task odd = { .head = { .time_ns = START + 7, .flags = RMID_BEGINS },
@@ -385,25 +354,20 @@ static void the_dump_is_that_of_the_module(void **state)
 				     .pid = 502,
 				     .threads = 1,
 				     .comm = "a b\\\n\303\251" };
-	char *text;
 	int fd;
 
-	(void)state;
-	dir = unit_tmpdir();
 	emulate(2);
 	begin(1, 500, START);
 	send(RMID_BEGINS, 1, 500, 501, 1, START + 1);
 	begin(2, 501, START + 2);
 	assert_int_equal(emulation__take(emulation, &odd), 0);
-	text = dump_to("rmid");
-	assert_non_null(strstr(text, "version 1\nrmids 2\nlimbo_ns 2000000\nrdt off\n"
-				     "l3_scale 0\nmbm off\nassigned 2\nwaiting 1\nallocs 2\n"
-				     "frees 0\nrefused 1\nlate 0\nuntracked 0\nmiscounted 0\n"));
-	assert_non_null(strstr(text, "\nmissed 3\nunsampled \n\n"));
-	assert_non_null(strstr(text, "\n1 500 1500 2 100000000 p500\n"));
-	assert_non_null(strstr(text, "\n2 501 2501 1 100000002 p501\n"));
-	assert_non_null(strstr(text, "\n0 502 77 1 100000007 a b\\134\\012\\303\\251\n"));
-	free(text);
+	assert_has(dump_to("rmid"),
+		   "version 1\nrmids 2\nlimbo_ns 2000000\nrdt off\n"
+		   "l3_scale 0\nmbm off\nassigned 2\nwaiting 1\nallocs 2\n"
+		   "frees 0\nrefused 1\nlate 0\nuntracked 0\nmiscounted 0\n",
+		   "\nmissed 3\nunsampled \n\n", "\n1 500 1500 2 100000000 p500\n",
+		   "\n2 501 2501 1 100000002 p501\n",
+		   "\n0 502 77 1 100000007 a b\\134\\012\\303\\251\n");
 	fd = module__open(unit_path(dir, "rmid"));
 	assert_true(fd >= 0);
 	assert_int_equal(module__read(fd, &module), 0);
@@ -412,18 +376,15 @@ static void the_dump_is_that_of_the_module(void **state)
 	assert_int_equal(module.waiting, 1);
 	assert_string_equal(module.rdt, "off");
 	close(fd);
-	unit_remove(dir);
 }
 
 /* More than one reading of the file. */
-static void a_long_dump_is_copied_whole(void **state)
+TEST(a_long_dump_is_copied_whole, unit_enter_dir, tear_down_dir)
 {
-	char *text, *copy;
+	char *text;
 	FILE *out;
 	int fd;
 
-	(void)state;
-	dir = unit_tmpdir();
 	emulate(500);
 	for (uint32_t i = 0; i < 500; i++)
 		begin(1 + i, 1000 + i, START);
@@ -434,14 +395,10 @@ static void a_long_dump_is_copied_whole(void **state)
 	assert_int_equal(module__copy(fd, out), 0);
 	fclose(out);
 	close(fd);
-	copy = unit_read(dir, "copy");
-	assert_string_equal(copy, text);
-	free(copy);
-	free(text);
-	unit_remove(dir);
+	assert_string_equal(unit_read(dir, "copy"), text);
 }
 
-static void the_trace_is_that_of_the_module(void **state)
+TEST(the_trace_is_that_of_the_module)
 {
 	struct lat_rmid_owner record = {
 		.head = { .cpu = 3, .flags = RMID_ALLOCATED },
@@ -455,16 +412,13 @@ static void the_trace_is_that_of_the_module(void **state)
 			   .threads = 1,
 			   .comm = "a\033b" },
 	};
-	char text[512] = "";
-	FILE *out = fmemopen(text, sizeof(text), "w");
+	FILE *out = unit_print();
 
-	(void)state;
 	trace__print(out, &record, 42);
 	record.head.flags = RMID_AWAITED;
 	trace__print(out, &record, 42);
 	trace__end(out, 12000345999);
-	fclose(out);
-	assert_string_equal(text,
+	assert_string_equal(unit_printed(),
 			    "           <...>-42      [003] .....    12.000345: rmid_alloc: seq=7 "
 			    "time_ns=12000345678 start_ns=5 since_ns=6 rmid=2 tgid=500 "
 			    "why=late threads=1 comm=a?b\n"
@@ -477,7 +431,6 @@ static struct attribution attribution;
 
 static int attribute(void *context, const struct lat_rmid_owner *record, uint32_t runner)
 {
-	(void)context, (void)runner;
 	return attribution__take(&attribution, record, sizeof(*record));
 }
 
@@ -502,13 +455,13 @@ static int64_t rmid_of(const struct table *table, size_t row)
 	return value.known ? value.integer : -1;
 }
 
-static void rows_have_the_rmid_of_their_time_and_0_of_who_waits(void **state)
+TEST(rows_have_the_rmid_of_their_time_and_0_of_who_waits, NULL, tear_down)
 {
+	static const int64_t rmids[] = { 1, 0, 0, 1, 1, -1 };
 	const struct rows_layout layout = { .rmids = true };
 	const struct slot *slot;
 	struct table *table;
 
-	(void)state;
 	assert_int_equal(attribution__init(&attribution, 1), 0);
 	slots__start(attribution.slots, START);
 	slots__join(attribution.slots, 0, START);
@@ -525,12 +478,8 @@ static void rows_have_the_rmid_of_their_time_and_0_of_who_waits(void **state)
 	while ((slot = slots__next(attribution.slots)))
 		assert_int_equal(rows__add(table, &layout, slot, attribution.processes, START), 0);
 	assert_int_equal(table__rows(table), 6);
-	assert_int_equal(rmid_of(table, 0), 1);
-	assert_int_equal(rmid_of(table, 1), 0);
-	assert_int_equal(rmid_of(table, 2), 0);
-	assert_int_equal(rmid_of(table, 3), 1);
-	assert_int_equal(rmid_of(table, 4), 1);
-	assert_int_equal(rmid_of(table, 5), -1);
+	for (size_t row = 0; row < 6; row++)
+		assert_int_equal(rmid_of(table, row), rmids[row]);
 	assert_int_equal(table__value(table, 1, ROWS_PID).integer, 501);
 	table__free(table);
 	attribution__clear(&attribution);
@@ -562,7 +511,6 @@ static int judge(void *context, const struct lat_rmid_owner *record, uint32_t ru
 	const struct latscope_rmid_owner *owner = &record->owner;
 	uint32_t who = (uint32_t)(owner->start_ns / 1000) - 1, rmid = owner->rmid;
 
-	(void)context, (void)runner;
 	judged++;
 	if (record->head.flags == RMID_AWAITED) {
 		assert_int_equal(rmid, 0);
@@ -643,9 +591,8 @@ static void one_history(uint32_t rmids)
 	emulation = NULL;
 }
 
-static void random_histories_keep_all_guarantees(void **state)
+TEST(random_histories_keep_all_guarantees, NULL, tear_down)
 {
-	(void)state;
 	judged = late = 0;
 	for (uint32_t rmids = 1; rmids <= MOST_RMIDS; rmids++)
 		one_history(rmids);
@@ -653,40 +600,4 @@ static void random_histories_keep_all_guarantees(void **state)
 	assert_true(late > 1000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(a_process_has_an_rmid_from_its_birth_to_its_last_thread,
-					  tear_down),
-		cmocka_unit_test_teardown(the_word_that_all_have_ended_does_not_count_early,
-					  tear_down),
-		cmocka_unit_test_teardown(nobody_gets_rmid_0_or_that_of_another, tear_down),
-		cmocka_unit_test_teardown(who_finds_none_waits_and_is_told, tear_down),
-		cmocka_unit_test_teardown(who_ends_waiting_is_forgotten, tear_down),
-		cmocka_unit_test_teardown(freed_rmids_are_reused_first_in_first_out_after_limbo,
-					  tear_down),
-		cmocka_unit_test_teardown(a_pid_used_again_is_another_process, tear_down),
-		cmocka_unit_test_teardown(exec_by_a_thread_keeps_the_rmid, tear_down),
-		cmocka_unit_test_teardown(who_existed_before_is_found_with_its_threads, tear_down),
-		cmocka_unit_test_teardown(who_was_found_with_a_thread_too_many_ends_all_the_same,
-					  tear_down),
-		cmocka_unit_test_teardown(who_was_born_unseen_and_lives_has_a_thread_more,
-					  tear_down),
-		cmocka_unit_test_teardown(a_lost_end_is_noticed_when_its_memory_is_used_again,
-					  tear_down),
-		cmocka_unit_test_teardown(lost_ends_are_found_in_proc, tear_down),
-		cmocka_unit_test_teardown(who_ends_after_the_window_is_there_at_its_end, tear_down),
-		cmocka_unit_test_teardown(who_ends_just_now_is_freed_by_its_record, tear_down),
-		cmocka_unit_test_teardown(who_cannot_be_looked_at_lives, tear_down),
-		cmocka_unit_test_teardown(a_late_record_does_not_turn_time_back, tear_down),
-		cmocka_unit_test(the_default_is_at_most_512),
-		cmocka_unit_test_teardown(the_dump_is_that_of_the_module, tear_down),
-		cmocka_unit_test_teardown(a_long_dump_is_copied_whole, tear_down),
-		cmocka_unit_test(the_trace_is_that_of_the_module),
-		cmocka_unit_test_teardown(rows_have_the_rmid_of_their_time_and_0_of_who_waits,
-					  tear_down),
-		cmocka_unit_test_teardown(random_histories_keep_all_guarantees, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

@@ -2,9 +2,7 @@
 /* Perf events on CPUs of which some have gone offline since the list of online CPUs was read. */
 #include "unit.h"
 
-#include <errno.h>
 #include <linux/perf_event.h>
-#include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
@@ -47,7 +45,6 @@ int bpf_map_update_elem(int map, const void *key, const void *value, __u64 flags
 {
 	uint32_t at = *(const uint32_t *)key;
 
-	(void)flags;
 	assert_int_equal(map, MAP);
 	assert_in_range(at, AT, AT + CPUS - 1);
 	by_key[at] = *(const int *)value;
@@ -60,29 +57,24 @@ int bpf_map_update_elem(int map, const void *key, const void *value, __u64 flags
 
 static struct events events;
 
-static int begin(void **state)
+static void begin(void)
 {
-	(void)state;
 	memset(offline, 0, sizeof(offline));
 	memset(by_key, 0, sizeof(by_key));
 	memset(runs, 0, sizeof(runs));
 	memset(enabled, 0, sizeof(enabled));
 	lacks_counter = false;
-	return 0;
 }
 
-static int end(void **state)
+static void end(void)
 {
-	(void)state;
 	events__close(&events);
-	return 0;
 }
 
-static void a_counter_is_looked_for_on_a_cpu_that_is_online(void **state)
+TEST(a_counter_is_looked_for_on_a_cpu_that_is_online)
 {
 	const bool online[CPUS] = { false, true, true, false };
 
-	(void)state;
 	offline[0] = offline[3] = true;
 	assert_int_equal(events__probe(0, online, CPUS), 0);
 	offline[1] = true; /* just now */
@@ -91,11 +83,10 @@ static void a_counter_is_looked_for_on_a_cpu_that_is_online(void **state)
 	assert_int_equal(events__probe(0, online, CPUS), -ENOENT);
 }
 
-static void a_cpu_that_went_offline_is_not_counted(void **state)
+TEST(a_cpu_that_went_offline_is_not_counted)
 {
 	const bool online[CPUS] = { true, true, true, false };
 
-	(void)state;
 	offline[1] = offline[3] = true;
 	assert_int_equal(events__open(&events, 0, MAP, AT, online, CPUS), 0);
 	assert_int_equal(events.nr, 2);
@@ -105,11 +96,10 @@ static void a_cpu_that_went_offline_is_not_counted(void **state)
 	assert_int_equal(by_key[AT + 3], 0);
 }
 
-static void a_cpu_that_went_offline_has_no_timer(void **state)
+TEST(a_cpu_that_went_offline_has_no_timer)
 {
 	bool timed[CPUS] = { true, true, false, true };
 
-	(void)state;
 	offline[1] = true;
 	assert_int_equal(events__tick(&events, PROGRAM, timed, CPUS), 0);
 	assert_int_equal(events.nr, 2);
@@ -120,25 +110,13 @@ static void a_cpu_that_went_offline_has_no_timer(void **state)
 	}
 }
 
-static void another_error_is_one(void **state)
+TEST(another_error_is_one)
 {
 	bool all[CPUS] = { true, true, true, true };
 
-	(void)state;
 	lacks_counter = true;
 	assert_int_equal(events__open(&events, 0, MAP, AT, all, CPUS), -ENOENT);
 	assert_int_equal(events__tick(&events, PROGRAM, all, CPUS), -ENOENT);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-	const struct CMUnitTest tests[] = {
-		TEST(a_counter_is_looked_for_on_a_cpu_that_is_online),
-		TEST(a_cpu_that_went_offline_is_not_counted),
-		TEST(a_cpu_that_went_offline_has_no_timer),
-		TEST(another_error_is_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { begin, end })

@@ -11,8 +11,6 @@
  */
 #include "unit.h"
 
-#include <stdbool.h>
-
 #include "../../kmod/rmid/book.h"
 
 #define RMIDS 3
@@ -383,12 +381,11 @@ static void expand(const struct state *from)
 	visit(&state);
 }
 
-static void test_every_interleaving_of_3_processes_with_3_rmids(void **unused)
+TEST(test_every_interleaving_of_3_processes_with_3_rmids)
 {
 	struct state state = first_state();
 	struct node *node;
 
-	(void)unused;
 	settle(&state);
 	seen = calloc(TABLE, sizeof(*seen));
 	assert_non_null(seen);
@@ -408,11 +405,4 @@ static void test_every_interleaving_of_3_processes_with_3_rmids(void **unused)
 	assert_true(seen_count > 10000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_interleaving_of_3_processes_with_3_rmids),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

@@ -23,7 +23,7 @@ static enum twin_op random_op(void)
 	};
 	uint64_t random = unit_random();
 
-	return random % 1024 ? ops[random / 1024 % (sizeof(ops) / sizeof(ops[0]))] : TWIN_BURY;
+	return random % 1024 ? ops[random / 1024 % COUNT_OF(ops)] : TWIN_BURY;
 }
 
 static uint64_t random_argument(enum twin_op op)
@@ -64,21 +64,13 @@ static uint64_t run(uint32_t rmids, uint32_t room, uint64_t steps)
 	return calls;
 }
 
-static void test_ten_million_random_operations_agree_with_an_oracle(void **state)
+TEST(test_ten_million_random_operations_agree_with_an_oracle)
 {
 	uint64_t factor = getenv("LATSCOPE_SOAK") ? 20 : 1, calls = 0;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(sizes); i++)
 		calls += run(sizes[i].rmids, sizes[i].room, factor * sizes[i].steps);
 	assert_true(calls >= 10000000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ten_million_random_operations_agree_with_an_oracle),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

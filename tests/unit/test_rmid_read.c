@@ -2,8 +2,6 @@
 /* Meaning of readings of the monitoring counters, and the order in which RMIDs are read. */
 #include "unit.h"
 
-#include <stdbool.h>
-
 #include "../../kmod/rmid/count.h"
 #include "../../kmod/rmid/turns.h"
 #include "../../kmod/rmid/verdict.h"
@@ -15,12 +13,10 @@ static const struct count_format format = { .scale = 57344, .width = 24 };
 static struct count_past past;
 static struct latscope_rmid_read record;
 
-static int set_up(void **state)
+static void set_up(void)
 {
-	(void)state;
 	past = (struct count_past){ 0 };
 	memset(&record, 0xaa, sizeof(record));
-	return 0;
 }
 
 static void decode(__u32 event, __u64 raw, __u64 now_ns, __u64 owned_ns)
@@ -28,12 +24,11 @@ static void decode(__u32 event, __u64 raw, __u64 now_ns, __u64 owned_ns)
 	count__decode(&format, event, raw, now_ns, owned_ns, &past, &record);
 }
 
-static void test_the_format_is_that_of_cpuid(void **state)
+TEST(test_the_format_is_that_of_cpuid, set_up)
 {
 	struct count_format narrow = count__format(0, 65536, COUNT_WIDTH_INTEL);
 	struct count_format wide = count__format(20, 64, COUNT_WIDTH_INTEL);
 
-	(void)state;
 	assert_int_equal(narrow.width, 24);
 	assert_int_equal(narrow.scale, 65536);
 	assert_int_equal(wide.width, 44);
@@ -45,9 +40,8 @@ static void test_the_format_is_that_of_cpuid(void **state)
 	assert_int_equal(count__format(8, 64, COUNT_WIDTH_AMD).width, 32);
 }
 
-static void test_occupancy_is_in_bytes_at_once(void **state)
+TEST(test_occupancy_is_in_bytes_at_once, set_up)
 {
-	(void)state;
 	decode(LATSCOPE_RMID_OCCUPANCY, 10, 5, 1);
 	assert_int_equal(record.status, LATSCOPE_RMID_VALUE);
 	assert_int_equal(record.bytes, 10 * 57344);
@@ -56,73 +50,73 @@ static void test_occupancy_is_in_bytes_at_once(void **state)
 	assert_int_equal(record.event, LATSCOPE_RMID_OCCUPANCY);
 }
 
-static void test_bandwidth_counts_from_the_reading_before(void **state)
-{
-	(void)state;
-	decode(LATSCOPE_RMID_MBM_TOTAL, 1000, 10, 1);
-	assert_int_equal(record.status, LATSCOPE_RMID_BASELINE);
-	assert_int_equal(record.bytes, 0);
-	decode(LATSCOPE_RMID_MBM_TOTAL, 1007, 2000010, 1);
-	assert_int_equal(record.status, LATSCOPE_RMID_VALUE);
-	assert_int_equal(record.bytes, 7 * 57344);
-	assert_int_equal(record.since_ns, 10);
-	assert_int_equal(record.time_ns, 2000010);
-	assert_int_equal(record.raw, 1007);
-}
+/* 2^24 counts of 57344 bytes, at 1000 bytes a ns */
+#define ROUND_NS ((1ULL << 24) * 57344 / 1000)
 
-static void test_nothing_moved_is_a_value_of_0(void **state)
-{
-	(void)state;
-	decode(LATSCOPE_RMID_MBM_LOCAL, 1000, 10, 1);
-	decode(LATSCOPE_RMID_MBM_LOCAL, 1000, 20, 1);
-	assert_int_equal(record.status, LATSCOPE_RMID_VALUE);
-	assert_int_equal(record.bytes, 0);
-}
-
-static void test_a_counter_goes_round_at_its_width(void **state)
-{
-	(void)state;
-	decode(LATSCOPE_RMID_MBM_TOTAL, 0xffffff, 10, 1);
-	decode(LATSCOPE_RMID_MBM_TOTAL, 2, 1000010, 1);
-	assert_int_equal(record.bytes, 3 * 57344);
+/* Readings of bandwidth, one after the other. */
+static const struct {
+	const char *name; /* of a history; NULL: it goes on */
+	__u64 raw, now_ns, owned_ns;
+	__u32 status;
+	__u64 counts; /* bytes, divided by the scale */
+	__u64 since_ns;
+} readings[] = {
+	{ "it counts from the reading before", 1000, 10, 1, LATSCOPE_RMID_BASELINE, 0, 10 },
+	{ NULL, 1007, 2000010, 1, LATSCOPE_RMID_VALUE, 7, 10 },
+	{ "nothing moved is a value of 0", 1000, 10, 1, LATSCOPE_RMID_BASELINE, 0, 10 },
+	{ NULL, 1000, 20, 1, LATSCOPE_RMID_VALUE, 0, 10 },
+	{ "it goes round at its width", 0xffffff, 10, 1, LATSCOPE_RMID_BASELINE, 0, 10 },
+	{ NULL, 2, 1000010, 1, LATSCOPE_RMID_VALUE, 3, 10 },
 	/* Bits above the width mean nothing. */
-	decode(LATSCOPE_RMID_MBM_TOTAL, 0xf000004, 2000010, 1);
-	assert_int_equal(record.bytes, 2 * 57344);
-}
+	{ NULL, 0xf000004, 2000010, 1, LATSCOPE_RMID_VALUE, 2, 1000010 },
+	{ "too long a gap gives no value", 5, 10, 1, LATSCOPE_RMID_BASELINE, 0, 10 },
+	{ NULL, 6, 10 + ROUND_NS - 60000, 1, LATSCOPE_RMID_VALUE, 1, 10 },
+	{ NULL, 7, 10 + 2 * ROUND_NS, 1, LATSCOPE_RMID_WRAPPED, 0, 10 + ROUND_NS - 60000 },
+	{ NULL, 8, 20 + 2 * ROUND_NS, 1, LATSCOPE_RMID_VALUE, 1, 10 + 2 * ROUND_NS },
+	{ "no data is no baseline", 1000, 10, 1, LATSCOPE_RMID_BASELINE, 0, 10 },
+	{ NULL, 1ULL << 62, 20, 1, LATSCOPE_RMID_UNAVAILABLE, 0, 20 },
+	{ NULL, 1001, 30, 1, LATSCOPE_RMID_VALUE, 1, 10 },
+	{ "a new owner begins anew", 1000, 10, 1, LATSCOPE_RMID_BASELINE, 0, 10 },
+	{ NULL, 1500, 20, 15, LATSCOPE_RMID_BASELINE, 0, 20 },
+	{ NULL, 1501, 30, 15, LATSCOPE_RMID_VALUE, 1, 20 },
+};
 
-static void test_too_long_a_gap_gives_no_value(void **state)
+TEST(test_bandwidth_is_the_difference_of_two_readings)
 {
-	/* 2^24 counts of 57344 bytes, at 1000 bytes a ns */
-	const __u64 round_ns = (1ULL << 24) * 57344 / 1000;
+	static const __u32 events[] = { LATSCOPE_RMID_MBM_TOTAL, LATSCOPE_RMID_MBM_LOCAL };
 
-	(void)state;
-	decode(LATSCOPE_RMID_MBM_TOTAL, 5, 10, 1);
-	decode(LATSCOPE_RMID_MBM_TOTAL, 6, 10 + round_ns - 60000, 1);
-	assert_int_equal(record.status, LATSCOPE_RMID_VALUE);
-	decode(LATSCOPE_RMID_MBM_TOTAL, 7, 10 + 2 * round_ns, 1);
-	assert_int_equal(record.status, LATSCOPE_RMID_WRAPPED);
-	assert_int_equal(record.bytes, 0);
-	decode(LATSCOPE_RMID_MBM_TOTAL, 8, 20 + 2 * round_ns, 1);
-	assert_int_equal(record.status, LATSCOPE_RMID_VALUE);
-	assert_int_equal(record.bytes, 57344);
+	for (size_t i = 0; i < 2 * COUNT_OF(readings); i++) {
+		size_t at = i % COUNT_OF(readings);
+		__u32 event = events[i != at];
+
+		if (readings[at].name) {
+			print_message("%s\n", readings[at].name);
+			set_up();
+		}
+		decode(event, readings[at].raw, readings[at].now_ns, readings[at].owned_ns);
+		assert_int_equal(record.event, event);
+		assert_int_equal(record.status, readings[at].status);
+		assert_int_equal(record.bytes, readings[at].counts * 57344);
+		assert_int_equal(record.raw, readings[at].raw);
+		assert_int_equal(record.time_ns, readings[at].now_ns);
+		assert_int_equal(record.since_ns, readings[at].since_ns);
+	}
 }
 
-static void test_a_wide_counter_does_not_overflow(void **state)
+TEST(test_a_wide_counter_does_not_overflow, set_up)
 {
 	const struct count_format wide = count__format(255, 64, COUNT_WIDTH_INTEL);
 
-	(void)state;
 	count__decode(&wide, LATSCOPE_RMID_MBM_TOTAL, 1, 10, 1, &past, &record);
 	count__decode(&wide, LATSCOPE_RMID_MBM_TOTAL, 3, 10 + 1000 * SECOND, 1, &past, &record);
 	assert_int_equal(record.status, LATSCOPE_RMID_VALUE);
 	assert_int_equal(record.bytes, 128);
 }
 
-static void test_error_and_unavailable_are_never_0(void **state)
+TEST(test_error_and_unavailable_are_never_0, set_up)
 {
 	static const __u32 events[] = { LATSCOPE_RMID_OCCUPANCY, LATSCOPE_RMID_MBM_TOTAL };
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		decode(events[i], 1ULL << 63 | 77, 10, 1);
 		assert_int_equal(record.status, LATSCOPE_RMID_ERROR);
@@ -134,33 +128,10 @@ static void test_error_and_unavailable_are_never_0(void **state)
 	}
 }
 
-static void test_no_data_is_no_baseline(void **state)
-{
-	(void)state;
-	decode(LATSCOPE_RMID_MBM_TOTAL, 1000, 10, 1);
-	decode(LATSCOPE_RMID_MBM_TOTAL, 1ULL << 62, 20, 1);
-	decode(LATSCOPE_RMID_MBM_TOTAL, 1001, 30, 1);
-	assert_int_equal(record.status, LATSCOPE_RMID_VALUE);
-	assert_int_equal(record.bytes, 57344);
-	assert_int_equal(record.since_ns, 10);
-}
-
-static void test_a_new_owner_begins_anew(void **state)
-{
-	(void)state;
-	decode(LATSCOPE_RMID_MBM_TOTAL, 1000, 10, 1);
-	decode(LATSCOPE_RMID_MBM_TOTAL, 1500, 20, 15);
-	assert_int_equal(record.status, LATSCOPE_RMID_BASELINE);
-	decode(LATSCOPE_RMID_MBM_TOTAL, 1501, 30, 15);
-	assert_int_equal(record.status, LATSCOPE_RMID_VALUE);
-	assert_int_equal(record.bytes, 57344);
-}
-
-static void test_those_that_ran_are_read_first(void **state)
+TEST(test_those_that_ran_are_read_first)
 {
 	struct turns turns;
 
-	(void)state;
 	turns__init(&turns, 200);
 	turns__ran(&turns, 150);
 	turns__ran(&turns, 3);
@@ -173,13 +144,12 @@ static void test_those_that_ran_are_read_first(void **state)
 	assert_int_equal(turns__next(&turns), 4);
 }
 
-static void test_none_is_read_twice_a_tick(void **state)
+TEST(test_none_is_read_twice_a_tick)
 {
 	struct turns turns;
 	bool seen[LATSCOPE_RMID_MAX + 1] = { false };
 	__u32 rmid, count = 0;
 
-	(void)state;
 	turns__init(&turns, LATSCOPE_RMID_MAX);
 	turns__ran(&turns, LATSCOPE_RMID_MAX);
 	turns__begin(&turns);
@@ -191,12 +161,11 @@ static void test_none_is_read_twice_a_tick(void **state)
 	assert_int_equal(count, LATSCOPE_RMID_MAX);
 }
 
-static void test_the_rest_take_turns_over_ticks(void **state)
+TEST(test_the_rest_take_turns_over_ticks)
 {
 	struct turns turns;
 	__u32 reads[11] = { 0 };
 
-	(void)state;
 	turns__init(&turns, 10);
 	for (int tick = 0; tick < 100; tick++) {
 		turns__ran(&turns, 7);
@@ -211,12 +180,11 @@ static void test_the_rest_take_turns_over_ticks(void **state)
 			assert_in_range(reads[rmid], 22, 23); /* 200 over the nine others */
 }
 
-static void test_who_ran_and_found_no_time_comes_first_next_time(void **state)
+TEST(test_who_ran_and_found_no_time_comes_first_next_time)
 {
 	struct turns turns;
 	__u32 reads[9] = { 0 };
 
-	(void)state;
 	turns__init(&turns, 8);
 	for (int tick = 0; tick < 80; tick++) {
 		for (__u32 rmid = 1; rmid <= 4; rmid++)
@@ -228,9 +196,8 @@ static void test_who_ran_and_found_no_time_comes_first_next_time(void **state)
 		assert_int_equal(reads[rmid], 20);
 }
 
-static void test_a_written_register_is_distinguished_from_one_that_was_reset(void **state)
+TEST(test_a_written_register_is_distinguished_from_one_that_was_reset)
 {
-	(void)state;
 	assert_int_equal(pqr_verdict(7, 7, 0), PQR_OURS);
 	assert_int_equal(pqr_verdict(0, 0, 0), PQR_OURS);
 	assert_int_equal(pqr_verdict(3ULL << 32 | 7, 7, 3), PQR_OURS);
@@ -240,25 +207,4 @@ static void test_a_written_register_is_distinguished_from_one_that_was_reset(voi
 	assert_int_equal(pqr_verdict(1ULL << 32 | 7, 7, 0), PQR_TAKEN); /* another CLOSID */
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_the_format_is_that_of_cpuid, set_up),
-		cmocka_unit_test_setup(test_occupancy_is_in_bytes_at_once, set_up),
-		cmocka_unit_test_setup(test_bandwidth_counts_from_the_reading_before, set_up),
-		cmocka_unit_test_setup(test_nothing_moved_is_a_value_of_0, set_up),
-		cmocka_unit_test_setup(test_a_counter_goes_round_at_its_width, set_up),
-		cmocka_unit_test_setup(test_too_long_a_gap_gives_no_value, set_up),
-		cmocka_unit_test_setup(test_a_wide_counter_does_not_overflow, set_up),
-		cmocka_unit_test_setup(test_error_and_unavailable_are_never_0, set_up),
-		cmocka_unit_test_setup(test_no_data_is_no_baseline, set_up),
-		cmocka_unit_test_setup(test_a_new_owner_begins_anew, set_up),
-		cmocka_unit_test(test_a_written_register_is_distinguished_from_one_that_was_reset),
-		cmocka_unit_test(test_those_that_ran_are_read_first),
-		cmocka_unit_test(test_none_is_read_twice_a_tick),
-		cmocka_unit_test(test_the_rest_take_turns_over_ticks),
-		cmocka_unit_test(test_who_ran_and_found_no_time_comes_first_next_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

@@ -2,8 +2,6 @@
 /* Spans of CPU time and their slots: nothing is counted twice, nothing is lost silently. */
 #include "unit.h"
 
-#include <errno.h>
-
 #include "probes/rmid/processes.h"
 #include "probes/rmid/slots.h"
 
@@ -13,19 +11,15 @@
 
 static struct slots *slots;
 
-static int set_up(void **state)
+static void set_up(void)
 {
-	(void)state;
 	assert_int_equal(slots__new(&slots, CPUS), 0);
 	slots__start(slots, START);
-	return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(void)
 {
-	(void)state;
 	slots__free(slots);
-	return 0;
 }
 
 static void join(unsigned int cpus)
@@ -66,26 +60,42 @@ static uint64_t cpu_ns(const struct slot *slot, uint32_t process)
 	return sums_of(slot, process).cpu_ns;
 }
 
-static void a_span_is_divided_at_the_edges(void **state)
-{
-	const struct slot *slot;
+struct part {
+	uint32_t process;
+	uint64_t ns;
+};
 
-	(void)state;
+static void assert_parts(const struct slot *slot, uint64_t missing_ns, const struct part *parts,
+			 size_t nr)
+{
+	assert_non_null(slot);
+	for (size_t i = 0; i < nr; i++)
+		if (cpu_ns(slot, parts[i].process) != parts[i].ns)
+			fail_msg("slot %.3f, process %u: %llu ns", (double)slot->start_ns / MS,
+				 parts[i].process,
+				 (unsigned long long)cpu_ns(slot, parts[i].process));
+	if (slot->missing_ns != missing_ns)
+		fail_msg("slot %.3f: %llu ns are missing", (double)slot->start_ns / MS,
+			 (unsigned long long)slot->missing_ns);
+}
+
+#define assert_slot(slot, missing_ns, ...)                                   \
+	assert_parts(slot, missing_ns, (const struct part[]){ __VA_ARGS__ }, \
+		     sizeof((const struct part[]){ __VA_ARGS__ }) / sizeof(struct part))
+
+TEST(a_span_is_divided_at_the_edges)
+{
 	join(1);
 	add(0, 7, START, START + 2 * MS + 300);
 	add(0, 8, START + 2 * MS + 300, START + 3 * MS);
 	assert_int_equal(cpu_ns(next(START), 7), MS);
 	assert_int_equal(cpu_ns(next(START + MS), 7), MS);
-	slot = next(START + 2 * MS);
-	assert_int_equal(cpu_ns(slot, 7), 300);
-	assert_int_equal(cpu_ns(slot, 8), MS - 300);
-	assert_int_equal(slot->missing_ns, 0);
+	assert_slot(next(START + 2 * MS), 0, { 7, 300 }, { 8, MS - 300 });
 	assert_null(slots__next(slots));
 }
 
-static void a_slot_waits_for_every_cpu(void **state)
+TEST(a_slot_waits_for_every_cpu)
 {
-	(void)state;
 	join(2);
 	add(0, 7, START, START + 5 * MS);
 	assert_null(slots__next(slots));
@@ -96,61 +106,40 @@ static void a_slot_waits_for_every_cpu(void **state)
 	assert_null(slots__next(slots));
 }
 
-static void uncovered_time_is_missing(void **state)
+TEST(uncovered_time_is_missing)
 {
-	const struct slot *slot;
-
-	(void)state;
 	join(1);
 	add(0, 7, START, START + 400);
 	add(0, 7, START + MS + 100, START + 2 * MS); /* the span between them was lost */
-	slot = next(START);
-	assert_int_equal(cpu_ns(slot, 7), 400);
-	assert_int_equal(slot->missing_ns, MS - 400);
-	slot = next(START + MS);
-	assert_int_equal(cpu_ns(slot, 7), MS - 100);
-	assert_int_equal(slot->missing_ns, 100);
+	assert_slot(next(START), MS - 400, { 7, 400 });
+	assert_slot(next(START + MS), 100, { 7, MS - 100 });
 }
 
-static void only_the_window_counts(void **state)
+TEST(only_the_window_counts)
 {
-	const struct slot *slot;
-
-	(void)state;
 	join(1);
 	slots__end(slots, START + MS + 500);
 	add(0, 7, START - 9 * MS, START - 8 * MS);
 	add(0, 7, START - 8 * MS, START + 300);
 	add(0, 8, START + 300, START + 7 * MS);
-	slot = next(START);
-	assert_int_equal(cpu_ns(slot, 7), 300);
-	assert_int_equal(cpu_ns(slot, 8), MS - 300);
-	slot = next(START + MS);
-	assert_int_equal(cpu_ns(slot, 8), 500);
-	assert_int_equal(slot->missing_ns, 0);
+	assert_slot(next(START), 0, { 7, 300 }, { 8, MS - 300 });
+	assert_slot(next(START + MS), 0, { 8, 500 });
 	assert_null(slots__next(slots));
 }
 
-static void an_open_span_is_not_counted_twice(void **state)
+TEST(an_open_span_is_not_counted_twice)
 {
-	const struct slot *slot;
-
-	(void)state;
 	join(1);
 	assert_int_equal(slots__extend(slots, 0, 7, START - 5, START + MS + 200), 0);
 	assert_int_equal(cpu_ns(next(START), 7), MS);
 	add(0, 7, START - 5, START + MS + 900);
 	add(0, 8, START + MS + 900, START + 2 * MS);
-	slot = next(START + MS);
-	assert_int_equal(cpu_ns(slot, 7), 900);
-	assert_int_equal(cpu_ns(slot, 8), MS - 900);
-	assert_int_equal(slot->missing_ns, 0);
+	assert_slot(next(START + MS), 0, { 7, 900 }, { 8, MS - 900 });
 }
 
 /* The state of a CPU may be newer than the records read from the ring. */
-static void an_open_span_waits_for_those_before_it(void **state)
+TEST(an_open_span_waits_for_those_before_it)
 {
-	(void)state;
 	join(1);
 	assert_int_equal(slots__extend(slots, 0, 8, START + 500, START + 2 * MS), 0);
 	assert_null(slots__next(slots));
@@ -160,14 +149,13 @@ static void an_open_span_waits_for_those_before_it(void **state)
 	assert_int_equal(next(START + MS)->missing_ns, 0);
 }
 
-static void switches_stand_where_they_were(void **state)
+TEST(switches_stand_where_they_were)
 {
 	struct lat_rmid_span span = { .head = { .time_ns = START + MS + 10,
 						.flags = RMID_SWITCHED },
 				      .start_ns = START,
 				      .switches = 4 };
 
-	(void)state;
 	join(1);
 	assert_int_equal(slots__add(slots, &span, 7), 0);
 	add(0, 0, START + MS + 10, START + 2 * MS);
@@ -182,13 +170,12 @@ static struct lat_rmid_span counted(uint64_t from, uint64_t to, struct lat_rmid_
 				       .counters = { counter } };
 }
 
-static void counters_are_divided_and_add_up(void **state)
+TEST(counters_are_divided_and_add_up)
 {
 	struct lat_rmid_counter counter = { 1000, (__u32)(2 * MS), (__u32)(2 * MS) };
 	struct lat_rmid_span span = counted(START + MS / 2, START + 2 * MS + MS / 2, counter);
 	uint64_t sum = 0;
 
-	(void)state;
 	join(1);
 	add(0, 1, START, START + MS / 2);
 	assert_int_equal(slots__add(slots, &span, 7), 0);
@@ -204,18 +191,17 @@ static void counters_are_divided_and_add_up(void **state)
 }
 
 /* Four events on two counters: each ran for half of the time. */
-static void counters_that_shared_are_scaled(void **state)
+TEST(counters_that_shared_are_scaled)
 {
 	struct lat_rmid_counter counter = { 1 << 30, 900000, 225000 };
 	struct lat_rmid_span span = counted(START, START + MS, counter);
 
-	(void)state;
 	join(1);
 	assert_int_equal(slots__add(slots, &span, 7), 0);
 	assert_int_equal(sums_of(next(START), 7).values[0], 4ULL << 30);
 }
 
-static void a_failed_read_is_a_gap_and_not_zero(void **state)
+TEST(a_failed_read_is_a_gap_and_not_zero)
 {
 	struct lat_rmid_span read =
 		counted(START, START + 600, (struct lat_rmid_counter){ 50, 600, 600 });
@@ -223,7 +209,6 @@ static void a_failed_read_is_a_gap_and_not_zero(void **state)
 		counted(START + 600, START + MS, (struct lat_rmid_counter){ 0 });
 	struct rmid_sums sums;
 
-	(void)state;
 	join(1);
 	assert_int_equal(slots__add(slots, &read, 7), 0);
 	assert_int_equal(slots__add(slots, &failed, 7), 0);
@@ -233,9 +218,8 @@ static void a_failed_read_is_a_gap_and_not_zero(void **state)
 	assert_int_equal(sums.values[0], 50);
 }
 
-static void silent_cpus_are_given_up(void **state)
+TEST(silent_cpus_are_given_up)
 {
-	(void)state;
 	join(2);
 	add(0, 7, START, START + 2 * MS);
 	assert_int_equal(slots__give_up(slots, START + MS + 250), 0);
@@ -245,11 +229,8 @@ static void silent_cpus_are_given_up(void **state)
 	assert_int_equal(cpu_ns(next(START + MS), 8), MS - 250);
 }
 
-static void cpus_come_and_go(void **state)
+TEST(cpus_come_and_go)
 {
-	const struct slot *slot;
-
-	(void)state;
 	join(2);
 	add(0, 7, START, START + 2 * MS);
 	slots__leave(slots, 1, PROCESSES_OFFLINE);
@@ -259,25 +240,20 @@ static void cpus_come_and_go(void **state)
 	assert_null(slots__next(slots));
 	add(0, 7, START + 2 * MS, START + 3 * MS);
 	add(1, 9, START + 2 * MS + 500, START + 3 * MS);
-	slot = next(START + 2 * MS);
-	assert_int_equal(cpu_ns(slot, 8), 500);
-	assert_int_equal(cpu_ns(slot, 7), MS);
-	assert_int_equal(slot->missing_ns, 0);
+	assert_slot(next(START + 2 * MS), 0, { 8, 500 }, { 7, MS });
 }
 
-static void no_such_cpu(void **state)
+TEST(no_such_cpu)
 {
 	struct lat_rmid_span span = { .head = { .time_ns = START + 1, .cpu = CPUS },
 				      .start_ns = START };
 
-	(void)state;
 	assert_int_equal(slots__add(slots, &span, 7), -EINVAL);
 	assert_int_equal(slots__extend(slots, CPUS, 7, START, START + MS), 0);
 }
 
-static void doubt_is_about_what_did_not_come_out(void **state)
+TEST(doubt_is_about_what_did_not_come_out)
 {
-	(void)state;
 	join(1);
 	add(0, 7, START, START + 2 * MS);
 	assert_false(next(START)->doubtful);
@@ -288,23 +264,17 @@ static void doubt_is_about_what_did_not_come_out(void **state)
 	assert_false(next(START + 3 * MS)->doubtful);
 }
 
-static void the_last_slot_is_cut(void **state)
+TEST(the_last_slot_is_cut)
 {
-	const struct slot *slot;
-
-	(void)state;
 	join(1);
 	add(0, 7, START, START + 300);
 	assert_int_equal(slots__give_up(slots, START + 400), 0);
 	assert_null(slots__next(slots));
-	slot = slots__rest(slots);
-	assert_non_null(slot);
-	assert_int_equal(cpu_ns(slot, 7), 300);
-	assert_int_equal(slot->missing_ns, 100);
+	assert_slot(slots__rest(slots), 100, { 7, 300 });
 	assert_null(slots__rest(slots));
 }
 
-static void readings_of_caches(void **state)
+TEST(readings_of_caches)
 {
 	struct latscope_rmid_read read = { .time_ns = START + 10,
 					   .since_ns = START + 10,
@@ -312,7 +282,6 @@ static void readings_of_caches(void **state)
 					   .event = LATSCOPE_RMID_OCCUPANCY };
 	struct rmid_cache cache;
 
-	(void)state;
 	join(1);
 	assert_int_equal(slots__add_reading(slots, &read, 7), 0);
 	assert_int_equal(slots__add_reading(slots, &read, 7), 0); /* what is in it, once more */
@@ -328,7 +297,7 @@ static void readings_of_caches(void **state)
 	assert_int_equal(cache.domains, 1 | 1 << 4);
 }
 
-static void readings_after_the_end_do_not_count(void **state)
+TEST(readings_after_the_end_do_not_count)
 {
 	struct latscope_rmid_read read = { .time_ns = START + 499,
 					   .since_ns = START,
@@ -336,7 +305,6 @@ static void readings_after_the_end_do_not_count(void **state)
 					   .event = LATSCOPE_RMID_MBM_TOTAL };
 	const struct slot *slot;
 
-	(void)state;
 	join(1);
 	slots__end(slots, START + 500);
 	assert_int_equal(slots__add_reading(slots, &read, 7), 0);
@@ -389,12 +357,11 @@ static void send(struct batch *batch)
 	assert_int_equal(slots__add_batch(slots, &batch->batch, batch->owners), 0);
 }
 
-static void a_batch_counts_once(void **state)
+TEST(a_batch_counts_once)
 {
 	struct batch batch = batch_at(0, START, RMID_BATCH);
 	const struct slot *slot;
 
-	(void)state;
 	join(1);
 	append(&batch, 7, 300)->switches = 5;
 	append(&batch, 8, 200)->switches = 2;
@@ -403,21 +370,17 @@ static void a_batch_counts_once(void **state)
 	send(&batch); /* once from the state of the CPU, once from the ring */
 	add(0, 9, START + 500, START + MS);
 	slot = next(START);
-	assert_int_equal(cpu_ns(slot, 7), 300);
+	assert_slot(slot, 0, { 7, 300 }, { 8, 200 }, { 9, MS - 500 });
 	assert_int_equal(sums_of(slot, 7).switches, 5);
-	assert_int_equal(cpu_ns(slot, 8), 200);
 	assert_int_equal(sums_of(slot, 8).switches, 2);
-	assert_int_equal(cpu_ns(slot, 9), MS - 500);
-	assert_int_equal(slot->missing_ns, 0);
 }
 
 /* What was added of it was the time of its first process alone; no switch was added with it. */
-static void an_open_span_that_a_batch_begins_with(void **state)
+TEST(an_open_span_that_a_batch_begins_with)
 {
 	struct batch batch = batch_at(0, START + 100, RMID_BATCH);
 	const struct slot *slot;
 
-	(void)state;
 	join(1);
 	add(0, 9, START, START + 100);
 	assert_int_equal(slots__extend(slots, 0, 7, START + 100, START + 250), 0);
@@ -427,20 +390,16 @@ static void an_open_span_that_a_batch_begins_with(void **state)
 	send(&batch);
 	add(0, 9, START + 800, START + MS);
 	slot = next(START);
-	assert_int_equal(cpu_ns(slot, 7), 400);
+	assert_slot(slot, 0, { 7, 400 }, { 8, 300 });
 	assert_int_equal(sums_of(slot, 7).switches, 7);
-	assert_int_equal(cpu_ns(slot, 8), 300);
 	assert_int_equal(sums_of(slot, 8).switches, 5);
-	assert_int_equal(slot->missing_ns, 0);
 }
 
 /* Before the window, the batch may have had other processes than that of the open span. */
-static void an_open_span_in_a_batch_that_the_window_cuts(void **state)
+TEST(an_open_span_in_a_batch_that_the_window_cuts)
 {
 	struct batch batch = batch_at(0, START - 500, RMID_BATCH);
-	const struct slot *slot;
 
-	(void)state;
 	slots__start(slots, START - 300);
 	slots__end(slots, START - 100);
 	slots__join(slots, 0, START - 300);
@@ -448,26 +407,19 @@ static void an_open_span_in_a_batch_that_the_window_cuts(void **state)
 	append(&batch, 7, 200)->switches = 4;
 	append(&batch, 8, 200)->switches = 4;
 	send(&batch);
-	slot = slots__rest(slots);
-	assert_int_equal(cpu_ns(slot, 8), 100 + 50);
-	assert_int_equal(cpu_ns(slot, 7), 50);
-	assert_int_equal(slot->missing_ns, 0);
+	assert_slot(slots__rest(slots), 0, { 8, 100 + 50 }, { 7, 50 });
 }
 
-static void a_batch_that_was_lost_is_missing(void **state)
+TEST(a_batch_that_was_lost_is_missing)
 {
 	struct batch batch = batch_at(0, START + 400, RMID_BATCH);
-	const struct slot *slot;
 
-	(void)state;
 	join(1);
 	append(&batch, 7, 100);
 	assert_false(slots__reaches(slots, 0, START + 400));
 	send(&batch);
 	add(0, 8, START + 500, START + MS);
-	slot = next(START);
-	assert_int_equal(slot->missing_ns, 400);
-	assert_int_equal(cpu_ns(slot, 7), 100);
+	assert_slot(next(START), 400, { 7, 100 });
 }
 
 static uint64_t sum_of(const struct slot *slot)
@@ -480,14 +432,13 @@ static uint64_t sum_of(const struct slot *slot)
 }
 
 /* If the window cuts a batch, the shares still add up to the nanosecond. */
-static void the_window_cuts_a_batch(void **state)
+TEST(the_window_cuts_a_batch)
 {
 	const uint32_t ns[] = { 333, 1, 77, 589 };
 	struct batch first = batch_at(0, START + 100, RMID_BATCH);
 	struct batch last = batch_at(0, START + 2000, RMID_BATCH);
 	const struct slot *slot;
 
-	(void)state;
 	slots__start(slots, START + 807);
 	slots__end(slots, START + 2501);
 	slots__join(slots, 0, START + 807);
@@ -506,11 +457,10 @@ static void the_window_cuts_a_batch(void **state)
 	assert_int_equal(sums_of(slot, 23).switches, 5);
 }
 
-static void a_batch_that_cannot_be_right_is_refused(void **state)
+TEST(a_batch_that_cannot_be_right_is_refused)
 {
 	struct batch batch = batch_at(0, START + MS - 100, RMID_BATCH);
 
-	(void)state;
 	join(1);
 	append(&batch, 7, 50);
 	batch.batch.head.time_ns++;
@@ -522,13 +472,12 @@ static void a_batch_that_cannot_be_right_is_refused(void **state)
 	assert_int_equal(slots__add_batch(slots, &batch.batch, batch.owners), -EINVAL);
 }
 
-static void counters_of_a_batch(void **state)
+TEST(counters_of_a_batch)
 {
 	struct batch batch = batch_at(0, START, RMID_COUNTED_BATCH);
 	struct lat_rmid_cell *added;
 	struct rmid_sums sums;
 
-	(void)state;
 	join(1);
 	added = append(&batch, 7, 600);
 	added->counters[0] = (struct lat_rmid_counter){ 100, 600, 300 };
@@ -545,42 +494,28 @@ static void counters_of_a_batch(void **state)
 
 /* ---- CPUs of which nothing comes ---- */
 
-static void time_offline_is_not_lost(void **state)
+TEST(time_offline_is_not_lost)
 {
-	const struct slot *slot;
-
-	(void)state;
 	join(2);
 	add(0, 7, START, START + 4 * MS);
 	add(1, 8, START, START + 300);
 	slots__leave(slots, 1, PROCESSES_OFFLINE);
-	slot = next(START);
-	assert_int_equal(cpu_ns(slot, 8), 300);
-	assert_int_equal(cpu_ns(slot, PROCESSES_OFFLINE), MS - 300);
+	assert_slot(next(START), 0, { 8, 300 }, { PROCESSES_OFFLINE, MS - 300 });
 	assert_int_equal(cpu_ns(next(START + MS), PROCESSES_OFFLINE), MS);
 	assert_true(slots__reaches(slots, 1, START + 2 * MS + 200));
 	add(1, 9, START + 2 * MS + 200, START + 3 * MS);
-	slot = next(START + 2 * MS);
-	assert_int_equal(cpu_ns(slot, PROCESSES_OFFLINE), 200);
-	assert_int_equal(cpu_ns(slot, 9), MS - 200);
-	assert_int_equal(slot->missing_ns, 0);
+	assert_slot(next(START + 2 * MS), 0, { PROCESSES_OFFLINE, 200 }, { 9, MS - 200 });
 	assert_null(slots__next(slots)); /* it is waited for again */
 }
 
-static void time_offline_ends_with_the_window(void **state)
+TEST(time_offline_ends_with_the_window)
 {
-	const struct slot *slot;
-
-	(void)state;
 	join(2);
 	slots__leave(slots, 1, PROCESSES_OFFLINE);
 	slots__end(slots, START + 400);
 	add(0, 7, START, START + 4 * MS);
 	assert_int_equal(slots__give_up(slots, START + 9 * MS), 0);
-	slot = slots__rest(slots);
-	assert_int_equal(cpu_ns(slot, PROCESSES_OFFLINE), 400);
-	assert_int_equal(cpu_ns(slot, 7), 400);
-	assert_int_equal(slot->missing_ns, 0);
+	assert_slot(slots__rest(slots), 0, { PROCESSES_OFFLINE, 400 }, { 7, 400 });
 	assert_null(slots__rest(slots)); /* nothing is missing after the end */
 }
 
@@ -621,7 +556,7 @@ static void compare(struct reference *reference, uint64_t *came)
 	}
 }
 
-static void any_spans_with_any_losses_balance(void **state)
+TEST(any_spans_with_any_losses_balance)
 {
 	struct reference *reference = malloc(sizeof(*reference));
 	uint64_t at[CPUS], came;
@@ -660,54 +595,10 @@ static void any_spans_with_any_losses_balance(void **state)
 			compare(reference, &came);
 		}
 		assert_true(came > 10);
-		tear_down(state);
-		set_up(state);
+		tear_down();
+		set_up();
 	}
 	free(reference);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_span_is_divided_at_the_edges, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_slot_waits_for_every_cpu, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(uncovered_time_is_missing, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(only_the_window_counts, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_open_span_is_not_counted_twice, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(an_open_span_waits_for_those_before_it, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(switches_stand_where_they_were, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(counters_are_divided_and_add_up, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(counters_that_shared_are_scaled, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_failed_read_is_a_gap_and_not_zero, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(silent_cpus_are_given_up, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(cpus_come_and_go, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(no_such_cpu, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(doubt_is_about_what_did_not_come_out, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(the_last_slot_is_cut, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(readings_of_caches, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(readings_after_the_end_do_not_count, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_batch_counts_once, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_open_span_that_a_batch_begins_with, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(an_open_span_in_a_batch_that_the_window_cuts,
-						set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_batch_that_was_lost_is_missing, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(the_window_cuts_a_batch, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_batch_that_cannot_be_right_is_refused, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(counters_of_a_batch, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(time_offline_is_not_lost, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(time_offline_ends_with_the_window, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(any_spans_with_any_losses_balance, set_up,
-						tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { set_up, tear_down })

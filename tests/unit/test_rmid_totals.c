@@ -6,18 +6,17 @@
 
 #include "stats/rmid_totals.h"
 
-static struct table *new_table(void)
-{
-	const struct rows_layout layout = { .nr_counters = 0 };
-	struct table *table;
+static struct table *table;
+static struct rmid_totals totals;
 
-	assert_int_equal(rows__new_table(&table, &layout), 0);
-	return table;
+static void tear_down(void)
+{
+	rmid_totals__clear(&totals);
+	table__free(table);
 }
 
 /* switches -1: unknown */
-static void add(struct table *table, int64_t process, const char *comm, int64_t cpu_ns,
-		int64_t switches)
+static void add(int64_t process, const char *comm, int64_t cpu_ns, int64_t switches)
 {
 	assert_int_equal(table__add_row(table, 0), 0);
 	table__set_integer(table, ROWS_PROCESS, process);
@@ -28,21 +27,24 @@ static void add(struct table *table, int64_t process, const char *comm, int64_t 
 		table__set_integer(table, ROWS_SWITCHES, switches);
 }
 
-static void add_rows(struct table *table)
+static void set_up(void)
 {
-	add(table, 0, "(lost)", 900, -1);
-	add(table, 2, "small", 10, 1);
-	add(table, 1, "old name", 30, 2);
-	add(table, 0, "(idle)", 800, -1);
-	add(table, 1, "new name", 40, -1);
-	add(table, 0, "(lost)", 50, -1);
+	const struct rows_layout layout = { .nr_counters = 0 };
+
+	assert_int_equal(rows__new_table(&table, &layout), 0);
+	add(0, "(lost)", 900, -1);
+	add(2, "small", 10, 1);
+	add(1, "old name", 30, 2);
+	add(0, "(idle)", 800, -1);
+	add(1, "new name", 40, -1);
+	add(0, "(lost)", 50, -1);
 }
 
-static void assert_totals(const struct rmid_totals *totals)
+static void assert_totals(void)
 {
-	const struct rmid_total *list = totals->list;
+	const struct rmid_total *list = totals.list;
 
-	assert_int_equal(totals->nr, 4);
+	assert_int_equal(totals.nr, 4);
 	assert_int_equal(list[0].process, 1);
 	assert_int_equal(list[0].pid.integer, 1001);
 	assert_string_equal(list[0].comm, "new name");
@@ -56,46 +58,24 @@ static void assert_totals(const struct rmid_totals *totals)
 	assert_string_equal(list[2].comm, "(lost)");
 	assert_true(list[2].sum[ROWS_CPU_NS] == 950);
 	assert_string_equal(list[3].comm, "(idle)");
-	assert_true(totals->known[ROWS_CPU_NS] && totals->known[ROWS_SWITCHES]);
-	assert_false(totals->known[ROWS_INCOMPLETE]);
+	assert_true(totals.known[ROWS_CPU_NS] && totals.known[ROWS_SWITCHES]);
+	assert_false(totals.known[ROWS_INCOMPLETE]);
 }
 
-static void an_interval_is_summed_by_process(void **state)
+TEST(an_interval_is_summed_by_process)
 {
-	struct table *table = new_table();
-	struct rmid_totals totals;
-
-	(void)state;
-	add_rows(table);
 	assert_int_equal(rmid_totals__of(&totals, table, false), 0);
-	assert_totals(&totals);
-	rmid_totals__clear(&totals);
-	table__free(table);
+	assert_totals();
 }
 
-static void the_window_is_summed_alike(void **state)
+TEST(the_window_is_summed_alike)
 {
-	struct table *table = new_table();
-	struct rmid_totals totals;
-
-	(void)state;
-	add_rows(table);
 	assert_int_equal(table__fold(table), 0);
 	assert_int_equal(rmid_totals__of(&totals, table, true), 0);
-	assert_totals(&totals);
+	assert_totals();
 	rmid_totals__clear(&totals);
 	assert_int_equal(rmid_totals__of(&totals, table, false), 0);
 	assert_int_equal(totals.nr, 0);
-	rmid_totals__clear(&totals);
-	table__free(table);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_interval_is_summed_by_process),
-		cmocka_unit_test(the_window_is_summed_alike),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { set_up, tear_down })

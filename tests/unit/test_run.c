@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <sys/mman.h>
 
 #include "core/counts.h"
 #include "core/hist.h"
 #include "core/run.h"
 
-static void conservation(void **state)
+TEST(conservation)
 {
 	struct lat_cell cell = { 0 };
 
-	(void)state;
 	assert_int_equal(run__imbalance(&cell), 0);
 	cell.hist.slots[3] = 40;
 	cell.hist.slots[HIST_OVERFLOW_SLOT] = 2;
@@ -43,20 +40,18 @@ static unsigned int counted;
 /* While the first slots are read, an event is counted. */
 static void count_event(int signal)
 {
-	(void)signal;
 	mprotect(shared_cell, PAGE, PROT_READ | PROT_WRITE);
 	shared_cell->counts[LAT_SEEN]++;
 	shared_cell->hist.slots[5]++;
 	counted++;
 }
 
-static void a_copy_has_no_half_events(void **state)
+TEST(a_copy_has_no_half_events)
 {
 	struct sigaction action = { .sa_handler = count_event, .sa_flags = SA_NODEFER }, before;
 	size_t size = (sizeof(struct lat_cell) / PAGE + 1) * PAGE;
 	struct lat_cell copy;
 
-	(void)state;
 	shared_cell = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_true(shared_cell != MAP_FAILED);
 	shared_cell->counts[LAT_SEEN] = shared_cell->hist.slots[5] = 7;
@@ -73,12 +68,11 @@ static void a_copy_has_no_half_events(void **state)
 	munmap(shared_cell, size);
 }
 
-static void cells_of_all_cpus_are_added_without_unused_ones(void **state)
+TEST(cells_of_all_cpus_are_added_without_unused_ones)
 {
 	enum { CPUS = 4, METRICS = 2 };
 	struct lat_cell(*cells)[METRICS] = calloc(CPUS, sizeof(*cells)), sum = { 0 };
 
-	(void)state;
 	assert_non_null(cells);
 	cells[0][1].counts[LAT_SEEN] = cells[0][1].hist.slots[3] = 2;
 	cells[0][1].hist.sum_ns = 200;
@@ -106,11 +100,10 @@ static void cells_of_all_cpus_are_added_without_unused_ones(void **state)
 	free(cells);
 }
 
-static void names_of_counts(void **state)
+TEST(names_of_counts)
 {
 	unsigned int named = 0;
 
-	(void)state;
 	for (unsigned int i = 0; i < LAT_COUNTS + 5; i++) {
 		const char *name = counts__name(i);
 
@@ -127,7 +120,7 @@ static void names_of_counts(void **state)
 }
 
 /* Writers and readers share the table, so two names that changed places would pass there. */
-static void counts_have_the_names_of_the_documentation(void **state)
+TEST(counts_have_the_names_of_the_documentation)
 {
 	static const struct {
 		enum lat_count count;
@@ -163,16 +156,14 @@ static void counts_have_the_names_of_the_documentation(void **state)
 		{ LAT_EARLY_NS, "early_ns" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(names); i++)
 		assert_string_equal(counts__name(names[i].count), names[i].name);
 }
 
-static void keys_are_found_and_added(void **state)
+TEST(keys_are_found_and_added)
 {
 	struct run_data data = { 0 };
 
-	(void)state;
 	for (uint32_t i = 0; i < 1000; i++) {
 		struct lat_key key = { .id = i / 4, .by = i % 2, .metric = i / 2 % 2 };
 
@@ -186,13 +177,12 @@ static void keys_are_found_and_added(void **state)
 	assert_null(data.keys);
 }
 
-static void long_names_are_cut(void **state)
+TEST(long_names_are_cut)
 {
 	struct lat_key key = { .id = 1 };
 	struct run_data data = { 0 };
 	char name[200];
 
-	(void)state;
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	assert_int_equal(run__add_key(&data, &key, name), 0);
@@ -213,13 +203,12 @@ static void add_time(struct run_data *data, uint64_t id, uint64_t ns)
 	found->hist.sum_ns += ns;
 }
 
-static void keys_rank_by_time_other_last(void **state)
+TEST(keys_rank_by_time_other_last)
 {
 	const struct run_key **ranked;
 	struct run_data data = { 0 };
 	struct lat_key unused = { .id = 9, .by = LAT_BY_DISK };
 
-	(void)state;
 	add_time(&data, RUN_OTHER_ID, 1000000);
 	add_time(&data, 1, 10);
 	add_time(&data, 2, 3000);
@@ -238,11 +227,10 @@ static void keys_rank_by_time_other_last(void **state)
 	run__clear_data(&data);
 }
 
-static void data_adds_up(void **state)
+TEST(data_adds_up)
 {
 	struct run_data *total = calloc(1, sizeof(*total)), *delta = calloc(1, sizeof(*delta));
 
-	(void)state;
 	for (uint64_t round = 1; round <= 5; round++) {
 		run__zero_data(delta);
 		delta->metrics[1].counts[LAT_SEEN] = 1;
@@ -260,19 +248,4 @@ static void data_adds_up(void **state)
 	free(delta);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(conservation),
-		cmocka_unit_test(a_copy_has_no_half_events),
-		cmocka_unit_test(cells_of_all_cpus_are_added_without_unused_ones),
-		cmocka_unit_test(names_of_counts),
-		cmocka_unit_test(counts_have_the_names_of_the_documentation),
-		cmocka_unit_test(keys_are_found_and_added),
-		cmocka_unit_test(long_names_are_cut),
-		cmocka_unit_test(keys_rank_by_time_other_last),
-		cmocka_unit_test(data_adds_up),
-	};
-
-	return cmocka_run_group_tests_name("run", tests, NULL, NULL);
-}
+UNIT_MAIN()

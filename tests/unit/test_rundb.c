@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sample.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
 #include <sqlite3.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include "store/rundb.h"
@@ -77,6 +73,31 @@ static int finish(struct recording *recording)
 	return recording->writer.ops->close(&recording->writer, recording->run);
 }
 
+/* A whole recording in the directory of the test; to be forgotten. */
+static void record(struct recording *recording, unsigned int intervals)
+{
+	assert_int_equal(begin(recording, dir), 0);
+	for (unsigned int i = 0; i < intervals; i++)
+		assert_int_equal(add_interval(recording, i), 0);
+	assert_int_equal(finish(recording), 0);
+}
+
+static void record_only(unsigned int intervals)
+{
+	struct recording recording;
+
+	record(&recording, intervals);
+	forget(&recording);
+}
+
+static struct run loaded; /* by a test; empty at its end */
+
+static void unload(void)
+{
+	run__clear(&loaded);
+	memset(&loaded, 0, sizeof(loaded));
+}
+
 static void assert_same_data(const struct run_data *a, const struct run_data *b)
 {
 	struct lat_hist of_a, of_b;
@@ -139,13 +160,11 @@ static void assert_same_run(const struct run *a, const struct run *b)
 		assert_same_probe(&a->probes[i], &b->probes[i]);
 }
 
-static void what_was_written_is_read(void **state)
+TEST(what_was_written_is_read)
 {
-	struct run *read = calloc(1, sizeof(*read));
 	struct recording recording;
 	struct run_data *total;
 
-	(void)state;
 	assert_int_equal(begin(&recording, dir), 0);
 	for (unsigned int i = 0; i < 5; i++)
 		assert_int_equal(add_interval(&recording, i), 0);
@@ -153,16 +172,14 @@ static void what_was_written_is_read(void **state)
 	total = &recording.run->probes[0].total;
 	snprintf(total->keys[1].name, sizeof(total->keys[1].name), "renamed");
 	assert_int_equal(finish(&recording), 0);
-	assert_int_equal(rundb__load(unit_path(dir, "run.db"), read), 0);
-	assert_same_run(read, recording.run);
-	run__clear(read);
+	assert_int_equal(rundb__load(unit_path(dir, "run.db"), &loaded), 0);
+	assert_same_run(&loaded, recording.run);
+	unload();
 	/* by its directory too; and a finished recording has no other file next to run.db */
-	assert_int_equal(rundb__load(dir, read), 0);
+	assert_int_equal(rundb__load(dir, &loaded), 0);
 	assert_int_equal(access(unit_path(dir, "run.db-wal"), F_OK), -1);
 	assert_int_equal(access(unit_path(dir, "run.db-shm"), F_OK), -1);
 	assert_int_equal(access(unit_path(dir, "run.db.new"), F_OK), -1);
-	run__clear(read);
-	free(read);
 	forget(&recording);
 }
 
@@ -173,21 +190,15 @@ static void copy_keys(struct run_data *to, const struct run_data *from)
 		assert_int_equal(run__add_key(to, &from->keys[i].key, from->keys[i].name), 0);
 }
 
-static void intervals_are_walked(void **state)
+TEST(intervals_are_walked)
 {
-	struct run *read = calloc(1, sizeof(*read));
 	struct run_data *sum = calloc(1, sizeof(*sum)), *expected = calloc(1, sizeof(*expected));
 	struct run_interval interval;
-	struct recording recording;
 	struct rundb *db;
 
-	(void)state;
-	assert_int_equal(begin(&recording, dir), 0);
-	for (unsigned int i = 0; i < 5; i++)
-		assert_int_equal(add_interval(&recording, i), 0);
-	assert_int_equal(finish(&recording), 0);
-	assert_int_equal(rundb__open(&db, dir, read), 0);
-	copy_keys(expected, &read->probes[0].total);
+	record_only(5);
+	assert_int_equal(rundb__open(&db, dir, &loaded), 0);
+	copy_keys(expected, &loaded.probes[0].total);
 	for (unsigned int i = 0; i < 5; i++) {
 		assert_int_equal(rundb__next(db, &interval), 1);
 		assert_int_equal(interval.start_ns, i * 1000000000ULL);
@@ -199,87 +210,77 @@ static void intervals_are_walked(void **state)
 		assert_int_equal(run__add_data(sum, &interval.delta[0]), 0);
 	}
 	assert_int_equal(rundb__next(db, &interval), 0);
-	assert_same_data(sum, &read->probes[0].total);
+	assert_same_data(sum, &loaded.probes[0].total);
 	rundb__close(db);
-	run__clear(read);
 	run__clear_data(sum);
 	run__clear_data(expected);
-	free(read);
 	free(sum);
 	free(expected);
-	forget(&recording);
 }
 
-static void the_least_recording(void **state)
-{
-	struct run *run = calloc(1, sizeof(*run)), *read = calloc(1, sizeof(*read));
-	struct writer writer = { .ops = &writer_db, .dir = dir };
+/* A recording of a run that knows nothing. */
+static struct run bare;
+static struct writer writer;
 
-	(void)state;
-	assert_int_equal(writer.ops->open(&writer, run), 0);
-	run->complete = true;
-	assert_int_equal(writer.ops->close(&writer, run), 0);
-	assert_int_equal(rundb__load(dir, read), 0);
-	assert_null(read->workload);
-	assert_null(read->host);
-	assert_true(read->complete);
-	assert_int_equal(read->nr_probes, 0);
-	run__clear(read);
-	free(read);
-	free(run);
+static void open_bare(void)
+{
+	memset(&bare, 0, sizeof(bare));
+	writer = (struct writer){ .ops = &writer_db, .dir = dir };
+	assert_int_equal(writer.ops->open(&writer, &bare), 0);
+}
+
+static void close_bare(bool complete)
+{
+	bare.complete = complete;
+	assert_int_equal(writer.ops->close(&writer, &bare), 0);
+}
+
+TEST(the_least_recording)
+{
+	open_bare();
+	close_bare(true);
+	assert_int_equal(rundb__load(dir, &loaded), 0);
+	assert_null(loaded.workload);
+	assert_null(loaded.host);
+	assert_true(loaded.complete);
+	assert_int_equal(loaded.nr_probes, 0);
 }
 
 /* Returns whether the recording in the directory is still running. */
 static bool is_running(const char *path)
 {
-	struct run *read = calloc(1, sizeof(*read));
-	bool running;
-
-	assert_int_equal(rundb__load(path, read), 0);
-	running = read->running;
-	assert_false(running && read->complete);
-	run__clear(read);
-	free(read);
-	return running;
+	unload();
+	assert_int_equal(rundb__load(path, &loaded), 0);
+	assert_false(loaded.running && loaded.complete);
+	return loaded.running;
 }
 
-static void one_that_goes_on(void **state)
+TEST(one_that_goes_on)
 {
-	struct run *run = calloc(1, sizeof(*run));
-	struct writer writer = { .ops = &writer_db, .dir = dir };
-
-	(void)state;
-	assert_int_equal(writer.ops->open(&writer, run), 0);
+	open_bare();
 	assert_true(is_running(dir));
 	assert_true(is_running(unit_path(dir, "run.db")));
-	assert_int_equal(writer.ops->close(&writer, run), 0);
+	close_bare(false);
 	assert_false(is_running(dir));
-	free(run);
 }
 
 /* Its recorder has not gone yet. */
-static void one_that_is_complete_does_not_go_on(void **state)
+TEST(one_that_is_complete_does_not_go_on)
 {
-	struct run *run = calloc(1, sizeof(*run));
-	struct writer writer = { .ops = &writer_db, .dir = dir };
 	int mark;
 
-	(void)state;
-	assert_int_equal(writer.ops->open(&writer, run), 0);
-	run->complete = true;
-	assert_int_equal(writer.ops->close(&writer, run), 0);
+	open_bare();
+	close_bare(true);
 	mark = rundir__hold(dir);
 	assert_true(mark >= 0 && rundir__is_held(dir));
 	assert_false(is_running(dir));
 	close(mark);
-	free(run);
 }
 
-static void nothing_is_overwritten(void **state)
+TEST(nothing_is_overwritten)
 {
 	struct recording recording;
 
-	(void)state;
 	unit_write(dir, "run.db", "somebody's");
 	assert_int_equal(begin(&recording, dir), -EEXIST);
 	forget(&recording);
@@ -289,14 +290,12 @@ static void nothing_is_overwritten(void **state)
 }
 
 /* Every integer that may be large must keep its sign. */
-static void large_numbers(void **state)
+TEST(large_numbers)
 {
-	struct run *read = calloc(1, sizeof(*read));
 	struct recording recording;
 	struct run_interval interval;
 	struct lat_hist *hist;
 
-	(void)state;
 	assert_int_equal(begin(&recording, dir), 0);
 	interval = (struct run_interval){ .end_ns = 1ULL << 62, .delta = recording.deltas };
 	hist = &recording.deltas[2].metrics[0].hist;
@@ -307,12 +306,10 @@ static void large_numbers(void **state)
 	assert_int_equal(
 		recording.writer.ops->interval(&recording.writer, recording.run, &interval), 0);
 	assert_int_equal(finish(&recording), 0);
-	assert_int_equal(rundb__load(dir, read), 0);
-	assert_memory_equal(&read->probes[2].total.metrics[0], &recording.deltas[2].metrics[0],
+	assert_int_equal(rundb__load(dir, &loaded), 0);
+	assert_memory_equal(&loaded.probes[2].total.metrics[0], &recording.deltas[2].metrics[0],
 			    sizeof(struct lat_cell));
-	assert_true(read->probes[0].total.keys[0].key.id == UINT64_MAX - 1);
-	run__clear(read);
-	free(read);
+	assert_true(loaded.probes[0].total.keys[0].key.id == UINT64_MAX - 1);
 	forget(&recording);
 }
 
@@ -350,11 +347,12 @@ static void stop_writer(void)
 	assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-static int end_test(void **state)
+static void end_test(void)
 {
 	if (writing > 0)
 		stop_writer();
-	return unit_remove_dir(state);
+	unload();
+	unit_leave_dir();
 }
 
 /* The totals are those of a whole number of intervals, in every counter and every slot. */
@@ -395,31 +393,28 @@ static unsigned int count_intervals(struct rundb *db)
 /* The number of complete intervals of the recording in a directory; -1: it had not begun. */
 static int check_cut_off(const char *where)
 {
-	struct run *read = calloc(1, sizeof(*read));
 	struct rundb *db;
-	int nr = -1, err;
+	int nr, err;
 
-	err = rundb__open(&db, where, read);
-	if (!err) {
-		nr = (int)count_intervals(db);
-		assert_false(read->complete);
-		assert_string_equal(read->workload, "fio --name=\"a b\"");
-		assert_whole(read, (uint64_t)nr);
-		rundb__close(db);
-		run__clear(read);
-	} else {
+	unload();
+	err = rundb__open(&db, where, &loaded);
+	if (err) {
 		assert_int_equal(err, -ENOENT);
+		return -1;
 	}
-	free(read);
+	nr = (int)count_intervals(db);
+	assert_false(loaded.complete);
+	assert_string_equal(loaded.workload, "fio --name=\"a b\"");
+	assert_whole(&loaded, (uint64_t)nr);
+	rundb__close(db);
 	return nr;
 }
 
-static void killed_at_any_moment(void **state)
+TEST(killed_at_any_moment)
 {
 	unsigned int longest_us = 60000;
 	int begun = 0;
 
-	(void)state;
 	for (int i = 0; i < rounds(30) || begun < rounds(30) / 3; i++) {
 		char *where = unit_tmpdir();
 
@@ -450,9 +445,8 @@ static void read_what_is_written(int times)
 	stop_writer();
 }
 
-static void read_while_it_is_written(void **state)
+TEST(read_while_it_is_written)
 {
-	(void)state;
 	read_what_is_written(10);
 }
 
@@ -482,9 +476,8 @@ static int read_as_nobody(void)
 	return peek(dir) > 0 ? 0 : 3;
 }
 
-static void cut_off_is_read_without_writing(void **state)
+TEST(cut_off_is_read_without_writing)
 {
-	(void)state;
 	if (geteuid()) {
 		print_message("# skipped: only root can become somebody who may not write\n");
 		skip();
@@ -529,11 +522,10 @@ static int fill_disk(void)
 	return peek(dir) > 3 ? 0 : 2;
 }
 
-static void full_disk(void **state)
+TEST(full_disk)
 {
 	int status;
 
-	(void)state;
 	status = unit_in_child(fill_disk);
 	if (status == 77) {
 		print_message("# skipped: a small tmpfs cannot be mounted here\n");
@@ -554,9 +546,8 @@ static int fill_limit(void)
 	return fill_up(dir, -EFBIG, -EIO);
 }
 
-static void file_size_limit(void **state)
+TEST(file_size_limit)
 {
-	(void)state;
 	assert_int_equal(unit_in_child(fill_limit), 0);
 	assert_true(check_cut_off(dir) > 3);
 }
@@ -604,37 +595,29 @@ static void assert_sane(const struct run *run)
 }
 
 /* Whatever the bytes are: an error, or a run that can be used. */
-static void try_bytes(const char *bytes, size_t size, unsigned int *loaded)
+static bool try_bytes(const char *bytes, size_t size)
 {
-	struct run *read = calloc(1, sizeof(*read));
 	struct run_interval interval;
 	struct rundb *db;
 
+	unload();
 	write_bytes(unit_path(dir, "bad.db"), bytes, size);
-	if (!rundb__open(&db, unit_path(dir, "bad.db"), read)) {
-		(*loaded)++;
-		assert_sane(read);
-		while (rundb__next(db, &interval) > 0)
-			;
-		rundb__close(db);
-		run__clear(read);
-	}
-	free(read);
+	if (rundb__open(&db, unit_path(dir, "bad.db"), &loaded))
+		return false;
+	assert_sane(&loaded);
+	while (rundb__next(db, &interval) > 0)
+		;
+	rundb__close(db);
+	return true;
 }
 
-static void damaged_files(void **state)
+TEST(damaged_files)
 {
-	struct recording recording;
-	unsigned int loaded = 0;
+	unsigned int opened = 0;
 	char *bytes, *copy;
 	size_t size;
 
-	(void)state;
-	assert_int_equal(begin(&recording, dir), 0);
-	for (unsigned int i = 0; i < 3; i++)
-		assert_int_equal(add_interval(&recording, i), 0);
-	assert_int_equal(finish(&recording), 0);
-	forget(&recording);
+	record_only(3);
 	bytes = read_bytes(unit_path(dir, "run.db"), &size);
 	copy = malloc(size);
 	for (int i = 0; i < rounds(500); i++) {
@@ -645,24 +628,19 @@ static void damaged_files(void **state)
 
 			copy[unit_random() % range] = (char)unit_random();
 		}
-		try_bytes(copy, size, &loaded);
+		opened += try_bytes(copy, size);
 	}
 	for (int i = 0; i < rounds(50); i++)
-		try_bytes(bytes, unit_random() % size, &loaded);
-	assert_true(loaded > 0);
+		opened += try_bytes(bytes, unit_random() % size);
+	assert_true(opened > 0);
 	free(copy);
 	free(bytes);
 }
 
 static int load_error(const char *name)
 {
-	struct run *read = calloc(1, sizeof(*read));
-	int err = rundb__load(unit_path(dir, name), read);
-
-	if (!err)
-		run__clear(read);
-	free(read);
-	return err;
+	unload();
+	return rundb__load(unit_path(dir, name), &loaded);
 }
 
 static void change(const char *name, const char *sql)
@@ -675,34 +653,26 @@ static void change(const char *name, const char *sql)
 }
 
 /* Two intervals may begin at the same time, but none before the one before it. */
-static void intervals_are_in_order(void **state)
+TEST(intervals_are_in_order)
 {
-	struct run *read = calloc(1, sizeof(*read));
 	struct run_interval interval;
-	struct recording recording;
 	struct rundb *db;
 
-	(void)state;
-	assert_int_equal(begin(&recording, dir), 0);
-	for (unsigned int i = 0; i < 2; i++)
-		assert_int_equal(add_interval(&recording, i), 0);
-	assert_int_equal(finish(&recording), 0);
-	forget(&recording);
+	record_only(2);
 	for (int late = 0; late < 2; late++) {
 		change("run.db", late ? "UPDATE interval SET start_ns = 1000000001, "
 					"end_ns = 1000000001 WHERE id = 1"
 				      : "UPDATE interval SET start_ns = 1000000000, "
 					"end_ns = 1000000000 WHERE id = 1");
-		assert_int_equal(rundb__open(&db, dir, read), 0);
+		unload();
+		assert_int_equal(rundb__open(&db, dir, &loaded), 0);
 		assert_int_equal(rundb__next(db, &interval), 1);
 		assert_int_equal(rundb__next(db, &interval), late ? -EUCLEAN : 1);
 		rundb__close(db);
-		run__clear(read);
 	}
-	free(read);
 }
 
-static void errors_are_distinct(void **state)
+TEST(errors_are_distinct)
 {
 	static const struct {
 		const char *sql;
@@ -738,7 +708,6 @@ static void errors_are_distinct(void **state)
 	char *bytes;
 	size_t size;
 
-	(void)state;
 	assert_int_equal(load_error("nonesuch.db"), -ENOENT);
 	unit_write(dir, "text.db",
 		   "This is a text that is long enough to be taken for a header, or "
@@ -755,7 +724,7 @@ static void errors_are_distinct(void **state)
 	assert_int_equal(finish(&recording), 0);
 	forget(&recording);
 	bytes = read_bytes(unit_path(dir, "run.db"), &size);
-	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(changes); i++) {
 		write_bytes(unit_path(dir, "changed.db"), bytes, size);
 		change("changed.db", changes[i].sql);
 		if (load_error("changed.db") != changes[i].err)
@@ -765,34 +734,10 @@ static void errors_are_distinct(void **state)
 }
 
 /* Errors that name nothing are no help. */
-static void errors_are_explained(void **state)
+TEST(errors_are_explained)
 {
-	(void)state;
 	assert_string_equal(rundb__explain(-EMEDIUMTYPE), "this is not a recording of latscope");
 	assert_string_equal(rundb__explain(-EACCES), strerror(EACCES));
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, unit_make_dir, end_test)
-	const struct CMUnitTest tests[] = {
-		TEST(what_was_written_is_read),
-		TEST(intervals_are_walked),
-		TEST(the_least_recording),
-		TEST(one_that_goes_on),
-		TEST(one_that_is_complete_does_not_go_on),
-		TEST(nothing_is_overwritten),
-		TEST(large_numbers),
-		TEST(killed_at_any_moment),
-		TEST(read_while_it_is_written),
-		TEST(cut_off_is_read_without_writing),
-		TEST(full_disk),
-		TEST(file_size_limit),
-		TEST(damaged_files),
-		TEST(intervals_are_in_order),
-		TEST(errors_are_distinct),
-		TEST(errors_are_explained),
-	};
-
-	return cmocka_run_group_tests_name("rundb", tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { unit_enter_dir, end_test })

@@ -2,22 +2,19 @@
 /* System calls that the seccomp filter permits or refuses, each in a child process. */
 #include "unit.h"
 
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include "session/seccomp.c"
 
 #define WORKLOAD 4194303 /* beyond the most that a PID can be */
 
 /* The errno of a system call under the filter; 0: it succeeded. */
-static int outcome_with(const struct seccomp_needs *needs, long (*call)(void))
+static int outcome(const struct seccomp_needs *needs, long (*call)(void))
 {
 	int status;
 	pid_t pid = fork();
@@ -31,13 +28,6 @@ static int outcome_with(const struct seccomp_needs *needs, long (*call)(void))
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	return WEXITSTATUS(status);
-}
-
-static int outcome(long (*call)(void))
-{
-	const struct seccomp_needs needs = { .workload = WORKLOAD };
-
-	return outcome_with(&needs, call);
 }
 
 static long run_program(void)
@@ -140,55 +130,6 @@ static long read_file(void)
 	return fd < 0 ? -1 : read(fd, &byte, 1);
 }
 
-static void test_new_code_processes_and_sockets_are_refused(void **state)
-{
-	(void)state;
-	assert_int_equal(outcome(run_program), ENOSYS);
-	assert_int_equal(outcome(fork_process), ENOSYS);
-	assert_int_equal(outcome(open_socket), ENOSYS);
-	assert_int_equal(outcome(trace_parent), ENOSYS);
-	assert_int_equal(outcome(map_code), ENOSYS);
-	assert_int_equal(outcome(make_code), ENOSYS);
-	assert_int_equal(outcome(put_into_terminal), ENOSYS);
-	assert_int_equal(outcome(unknown_call), ENOSYS);
-}
-
-static void test_only_the_workload_can_be_signalled(void **state)
-{
-	(void)state;
-	assert_int_equal(outcome(signal_parent), ENOSYS);
-	assert_int_equal(outcome(signal_workload), ESRCH);
-}
-
-static void test_only_its_own_priority_can_be_lowered(void **state)
-{
-	(void)state;
-	assert_int_equal(outcome(lower_own_priority), 0);
-	assert_int_equal(outcome(lower_priority_of_parent), ENOSYS);
-}
-
-static void test_limits_are_read_but_not_set(void **state)
-{
-	(void)state;
-	assert_int_equal(outcome(read_limit), 0);
-	assert_int_equal(outcome(set_limit), ENOSYS);
-}
-
-static void test_maps_are_read_but_no_program_is_loaded(void **state)
-{
-	int err = outcome(read_map);
-
-	(void)state;
-	assert_int_equal(outcome(load_program), ENOSYS);
-	assert_true(err == EBADF || err == EPERM); /* before 5.19 without CAP_BPF */
-}
-
-static void test_files_are_read(void **state)
-{
-	(void)state;
-	assert_int_equal(outcome(read_file), 0);
-}
-
 static void *do_nothing(void *arg)
 {
 	return arg;
@@ -220,21 +161,6 @@ static long listen_somewhere(void)
 	return bind(socket(AF_INET, SOCK_STREAM, 0), (const struct sockaddr *)&any, sizeof(any));
 }
 
-static void test_a_sender_makes_threads_and_connections_only(void **state)
-{
-	const struct seccomp_needs needs = { .sends = true };
-
-	(void)state;
-	assert_int_equal(outcome_with(&needs, start_thread), 0);
-	assert_int_equal(outcome_with(&needs, connect_to_nobody), ECONNREFUSED);
-	assert_int_equal(outcome(connect_to_nobody), ENOSYS);
-	assert_int_not_equal(outcome(start_thread), 0);
-	assert_int_equal(outcome_with(&needs, listen_somewhere), ENOSYS);
-	assert_int_equal(outcome_with(&needs, fork_process), ENOSYS);
-	assert_int_equal(outcome_with(&needs, run_program), ENOSYS);
-	assert_int_equal(outcome_with(&needs, open_socket), ENOSYS); /* of AF_UNIX */
-}
-
 static long fork_and_wait(void)
 {
 	int status;
@@ -245,18 +171,66 @@ static long fork_and_wait(void)
 	return pid < 0 || waitpid(pid, &status, 0) != pid || status ? -1 : 0;
 }
 
-static void test_processes_are_made_but_run_no_program(void **state)
-{
-	const struct seccomp_needs needs = { .forks = true };
-	const struct seccomp_needs both = { .forks = true, .sends = true, .serves = true };
+static const struct seccomp_needs plain = { .workload = WORKLOAD };
+static const struct seccomp_needs sends = { .sends = true };
+static const struct seccomp_needs forks = { .forks = true };
+static const struct seccomp_needs all = { .forks = true, .sends = true, .serves = true };
 
-	(void)state;
-	assert_int_equal(outcome_with(&needs, fork_and_wait), 0);
-	assert_int_equal(outcome(fork_and_wait), ENOSYS);
-	assert_int_equal(outcome_with(&needs, run_program), ENOSYS);
-	assert_int_not_equal(outcome_with(&needs, start_thread), 0);
-	assert_int_equal(outcome_with(&both, fork_and_wait), 0);
-	assert_int_equal(outcome_with(&both, start_thread), 0);
+enum { FAILS = -1 }; /* with any error */
+
+static const struct {
+	const char *name;
+	const struct seccomp_needs *needs;
+	long (*call)(void);
+	int wanted;
+} calls[] = {
+	{ "no program is run", &plain, run_program, ENOSYS },
+	{ "no process is made", &plain, fork_process, ENOSYS },
+	{ "no socket is opened", &plain, open_socket, ENOSYS },
+	{ "no process is traced", &plain, trace_parent, ENOSYS },
+	{ "no code is mapped", &plain, map_code, ENOSYS },
+	{ "no memory becomes code", &plain, make_code, ENOSYS },
+	{ "nothing is put into a terminal", &plain, put_into_terminal, ENOSYS },
+	{ "no unknown call is made", &plain, unknown_call, ENOSYS },
+	{ "another process is not signalled", &plain, signal_parent, ENOSYS },
+	{ "the workload is signalled", &plain, signal_workload, ESRCH },
+	{ "its own priority is lowered", &plain, lower_own_priority, 0 },
+	{ "another priority is not lowered", &plain, lower_priority_of_parent, ENOSYS },
+	{ "limits are read", &plain, read_limit, 0 },
+	{ "limits are not set", &plain, set_limit, ENOSYS },
+	{ "no BPF program is loaded", &plain, load_program, ENOSYS },
+	{ "files are read", &plain, read_file, 0 },
+	{ "a sender makes threads", &sends, start_thread, 0 },
+	{ "a sender connects", &sends, connect_to_nobody, ECONNREFUSED },
+	{ "others do not connect", &plain, connect_to_nobody, ENOSYS },
+	{ "others make no threads", &plain, start_thread, FAILS },
+	{ "a sender does not listen", &sends, listen_somewhere, ENOSYS },
+	{ "a sender makes no process", &sends, fork_process, ENOSYS },
+	{ "a sender runs no program", &sends, run_program, ENOSYS },
+	{ "a sender opens no socket of AF_UNIX", &sends, open_socket, ENOSYS },
+	{ "one that forks makes processes", &forks, fork_and_wait, 0 },
+	{ "others wait for no process", &plain, fork_and_wait, ENOSYS },
+	{ "one that forks runs no program", &forks, run_program, ENOSYS },
+	{ "one that forks makes no threads", &forks, start_thread, FAILS },
+	{ "one that does all makes processes", &all, fork_and_wait, 0 },
+	{ "one that does all makes threads", &all, start_thread, 0 },
+};
+
+TEST(test_calls_are_permitted_or_refused)
+{
+	for (size_t i = 0; i < COUNT_OF(calls); i++) {
+		int got = outcome(calls[i].needs, calls[i].call);
+
+		if (calls[i].wanted == FAILS ? !got : got != calls[i].wanted)
+			fail_msg("%s: %s", calls[i].name, strerror(got));
+	}
+}
+
+TEST(test_maps_are_read)
+{
+	int err = outcome(&plain, read_map);
+
+	assert_true(err == EBADF || err == EPERM); /* before 5.19 without CAP_BPF */
 }
 
 static int ends[2]; /* of a pipe: a byte lets the thread go, which was there before the filter */
@@ -265,7 +239,6 @@ static void *open_socket_later(void *unused)
 {
 	char byte;
 
-	(void)unused;
 	if (read(ends[0], &byte, 1) != 1)
 		return NULL;
 	errno = 0;
@@ -273,14 +246,13 @@ static void *open_socket_later(void *unused)
 	return (void *)(intptr_t)errno;
 }
 
-static void test_all_threads_have_the_filter(void **state)
+TEST(test_all_threads_have_the_filter)
 {
 	void *err = NULL;
 	pthread_t thread;
 	int status;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	pid = fork();
 	assert_true(pid >= 0);
@@ -296,19 +268,4 @@ static void test_all_threads_have_the_filter(void **state)
 	assert_int_equal(WEXITSTATUS(status), ENOSYS);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_new_code_processes_and_sockets_are_refused),
-		cmocka_unit_test(test_only_the_workload_can_be_signalled),
-		cmocka_unit_test(test_only_its_own_priority_can_be_lowered),
-		cmocka_unit_test(test_limits_are_read_but_not_set),
-		cmocka_unit_test(test_maps_are_read_but_no_program_is_loaded),
-		cmocka_unit_test(test_files_are_read),
-		cmocka_unit_test(test_a_sender_makes_threads_and_connections_only),
-		cmocka_unit_test(test_processes_are_made_but_run_no_program),
-		cmocka_unit_test(test_all_threads_have_the_filter),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

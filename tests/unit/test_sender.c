@@ -2,7 +2,6 @@
 /* The sender, with a server that answers what a test tells it, or not at all. */
 #include "unit.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
@@ -66,10 +65,6 @@ static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, cons
 	enum MHD_Result done = MHD_YES;
 	int at;
 
-	(void)arg;
-	(void)path;
-	(void)method;
-	(void)version;
 	pthread_mutex_lock(&server.lock);
 	if (!*state) {
 		assert_true(server.requests < REQUESTS);
@@ -86,6 +81,9 @@ static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, cons
 	return done;
 }
 
+static struct sender_config config; /* what a test does not set has its default */
+static struct sender *sender; /* freed at the end of a test */
+
 /* An address on which nobody listens until server_start(). */
 static void choose_address(void)
 {
@@ -97,28 +95,33 @@ static void choose_address(void)
 	close(fd);
 }
 
-static void server_start(void)
+static void server_start(const int *statuses, size_t nr)
 {
 	int fd = listen__open(&server.address);
 
+	memcpy(server.statuses, statuses, nr * sizeof(*statuses));
+	server.nr_statuses = (int)nr;
 	assert_true(fd >= 0);
 	server.daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, handle,
 					 NULL, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_END);
 	assert_non_null(server.daemon);
 }
 
-static int prepare(void **state)
+#define COUNT_ARGS(...) COUNT_OF(((int[]){ __VA_ARGS__ }))
+
+/* Starts the server; its first answers have these statuses. */
+#define server_answers(...) server_start((int[]){ __VA_ARGS__ }, COUNT_ARGS(__VA_ARGS__))
+
+static void prepare(void)
 {
-	(void)state;
-	server.statuses[0] = 200;
-	server.nr_statuses = 1;
+	config = (struct sender_config){ SENDER_DEFAULTS };
 	choose_address();
-	return 0;
 }
 
-static int clean(void **state)
+static void clean(void)
 {
-	(void)state;
+	sender__free(sender);
+	sender = NULL;
 	if (server.daemon)
 		MHD_stop_daemon(server.daemon);
 	for (int i = 0; i < REQUESTS; i++)
@@ -126,13 +129,11 @@ static int clean(void **state)
 	server.daemon = NULL;
 	server.retry_after = NULL;
 	server.requests = 0;
-	return 0;
 }
 
-static struct sender *new_sender(struct sender_config config)
+static void new_sender(void)
 {
 	static const char *const headers[] = { "X-Extra: yes", NULL };
-	struct sender *sender;
 	char url[128];
 
 	snprintf(url, sizeof(url), "http://%s/in", server.address.text);
@@ -143,27 +144,34 @@ static struct sender *new_sender(struct sender_config config)
 	config.longest_pause_ns = 4 * PAUSE_NS;
 	config.keeps_results = true;
 	assert_int_equal(sender__new(&sender, &config), 0);
-	return sender;
 }
 
-#define DEFAULTS ((struct sender_config){ SENDER_DEFAULTS })
-
-static void push(struct sender *sender, const char *text, uint64_t id)
+static void push(const char *text, uint64_t id)
 {
 	assert_int_equal(sender__push(sender, strdup(text), strlen(text), id), 0);
 }
 
-static struct sender_counts counts_of(struct sender *sender)
-{
-	struct sender_counts counts;
+/* Pushes bodies, the first with ID 1, and waits until all are sent or given up. */
+#define send_all(...) send_bodies((const char *[]){ __VA_ARGS__, NULL })
 
-	sender__counts(sender, &counts);
-	assert_int_equal(counts.pushed, counts.sent + counts.refused + counts.dropped +
-						counts.put_off + counts.queued);
-	return counts;
+static void send_bodies(const char *const *bodies)
+{
+	for (uint64_t id = 1; *bodies; id++)
+		push(*bodies++, id);
+	sender__end(sender, PATIENCE_NS);
 }
 
-static void expect_result(struct sender *sender, uint64_t id, enum sender_outcome outcome)
+static struct sender_counts counts(void)
+{
+	struct sender_counts got;
+
+	sender__counts(sender, &got);
+	assert_int_equal(got.pushed,
+			 got.sent + got.refused + got.dropped + got.put_off + got.queued);
+	return got;
+}
+
+static void expect_result(uint64_t id, enum sender_outcome outcome)
 {
 	enum sender_outcome got;
 	uint64_t got_id;
@@ -173,12 +181,23 @@ static void expect_result(struct sender *sender, uint64_t id, enum sender_outcom
 	assert_int_equal(got, outcome);
 }
 
-static void expect_no_result(struct sender *sender)
+static void expect_no_result(void)
 {
 	enum sender_outcome got;
 	uint64_t id;
 
 	assert_false(sender__result(sender, &id, &got));
+}
+
+/* These, from ID 1 on, and no others. */
+#define expect_results(...) \
+	expect_all((const enum sender_outcome[]){ __VA_ARGS__ }, COUNT_ARGS(__VA_ARGS__))
+
+static void expect_all(const enum sender_outcome *outcomes, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		expect_result(i + 1, outcomes[i]);
+	expect_no_result();
 }
 
 static void expect_body(int at, const char *text)
@@ -188,49 +207,34 @@ static void expect_body(int at, const char *text)
 	assert_memory_equal(server.bodies[at].at, text, strlen(text));
 }
 
-static void test_bodies_arrive_in_order_with_their_headers(void **state)
+TEST(test_bodies_arrive_in_order_with_their_headers)
 {
-	struct sender *sender;
-
-	(void)state;
-	server_start();
-	sender = new_sender(DEFAULTS);
-	push(sender, "one", 1);
-	push(sender, "two", 2);
-	sender__end(sender, PATIENCE_NS);
+	server_answers(200);
+	new_sender();
+	send_all("one", "two");
 	assert_int_equal(server.requests, 2);
 	expect_body(0, "one");
 	expect_body(1, "two");
 	assert_string_equal(server.type[0], "text/x-test");
 	assert_string_equal(server.extra[1], "yes");
 	assert_string_equal(server.encoding[0], "");
-	expect_result(sender, 1, SENDER_SENT);
-	expect_result(sender, 2, SENDER_SENT);
-	expect_no_result(sender);
-	assert_int_equal(counts_of(sender).sent, 2);
-	assert_int_equal(counts_of(sender).bytes, 6);
-	assert_false(counts_of(sender).fails);
-	sender__free(sender);
+	expect_results(SENDER_SENT, SENDER_SENT);
+	assert_int_equal(counts().sent, 2);
+	assert_int_equal(counts().bytes, 6);
+	assert_false(counts().fails);
 }
 
-static void test_a_compressed_body_is_the_same(void **state)
+TEST(test_a_compressed_body_is_the_same)
 {
-	struct sender_config config = DEFAULTS;
 	char text[4096], back[sizeof(text)];
 	z_stream stream = { 0 };
-	struct sender *sender;
 
-	(void)state;
 	memset(text, 'x', sizeof(text));
 	text[sizeof(text) - 1] = '\0';
 	config.gzip = true;
-	server.statuses[0] = 503;
-	server.statuses[1] = 200;
-	server.nr_statuses = 2;
-	server_start();
-	sender = new_sender(config);
-	push(sender, text, 1);
-	sender__end(sender, PATIENCE_NS);
+	server_answers(503, 200);
+	new_sender();
+	send_all(text);
 	assert_string_equal(server.encoding[1], "gzip");
 	assert_true(server.bodies[1].len < 200);
 	stream.next_in = (Bytef *)server.bodies[1].at;
@@ -242,213 +246,150 @@ static void test_a_compressed_body_is_the_same(void **state)
 	assert_int_equal(stream.total_out, strlen(text));
 	assert_memory_equal(back, text, strlen(text));
 	inflateEnd(&stream);
-	assert_int_equal(counts_of(sender).bytes, server.bodies[1].len);
-	assert_int_equal(counts_of(sender).queued_bytes, 0);
-	sender__free(sender);
+	assert_int_equal(counts().bytes, server.bodies[1].len);
+	assert_int_equal(counts().queued_bytes, 0);
 }
 
-static void test_a_body_is_sent_again_after_a_temporary_failure(void **state)
+TEST(test_a_body_is_sent_again_after_a_temporary_failure)
 {
-	static const int statuses[] = { 503, 429, -1, 504, 502, 408, 200 };
-	struct sender *sender;
-
-	(void)state;
-	memcpy(server.statuses, statuses, sizeof(statuses));
-	server.nr_statuses = 7;
-	server_start();
-	sender = new_sender(DEFAULTS);
-	push(sender, "one", 1);
-	push(sender, "two", 2);
-	sender__end(sender, PATIENCE_NS);
+	server_answers(503, 429, -1, 504, 502, 408, 200);
+	new_sender();
+	send_all("one", "two");
 	/* libcurl itself sends a request again if an idle connection was closed. */
 	for (int i = 0; i < server.requests - 1; i++)
 		expect_body(i, "one");
 	expect_body(server.requests - 1, "two");
-	assert_int_equal(counts_of(sender).sent, 2);
-	assert_in_range(counts_of(sender).retries, 5, 6);
+	assert_int_equal(counts().sent, 2);
+	assert_in_range(counts().retries, 5, 6);
 	assert_int_equal(server.requests, 8);
-	assert_true(strstr(counts_of(sender).why, "HTTP status 408, no ?[31mcolour"));
-	sender__free(sender);
+	assert_has(counts().why, "HTTP status 408, no ?[31mcolour");
 }
 
-static void test_a_refused_body_is_not_sent_again(void **state)
+TEST(test_a_refused_body_is_not_sent_again)
 {
-	static const int statuses[] = { 400, 500, 200 };
-	struct sender *sender;
-
-	(void)state;
-	memcpy(server.statuses, statuses, sizeof(statuses));
-	server.nr_statuses = 3;
-	server_start();
-	sender = new_sender(DEFAULTS);
-	push(sender, "bad", 1);
-	push(sender, "worse", 2);
-	push(sender, "good", 3);
-	sender__end(sender, PATIENCE_NS);
+	server_answers(400, 500, 200);
+	new_sender();
+	send_all("bad", "worse", "good");
 	assert_int_equal(server.requests, 3);
-	expect_result(sender, 1, SENDER_REFUSED);
-	expect_result(sender, 2, SENDER_REFUSED);
-	expect_result(sender, 3, SENDER_SENT);
-	assert_int_equal(counts_of(sender).refused, 2);
-	sender__free(sender);
+	expect_results(SENDER_REFUSED, SENDER_REFUSED, SENDER_SENT);
+	assert_int_equal(counts().refused, 2);
 }
 
-static void test_a_failure_of_the_server_can_be_temporary(void **state)
+TEST(test_a_failure_of_the_server_can_be_temporary)
 {
-	struct sender_config config = DEFAULTS;
-	struct sender *sender;
-
-	(void)state;
 	config.retries_500 = true;
-	server.statuses[0] = 500;
-	server.statuses[1] = 200;
-	server.nr_statuses = 2;
-	server_start();
-	sender = new_sender(config);
-	push(sender, "one", 1);
-	sender__end(sender, PATIENCE_NS);
-	expect_result(sender, 1, SENDER_SENT);
-	assert_int_equal(counts_of(sender).retries, 1);
-	sender__free(sender);
+	server_answers(500, 200);
+	new_sender();
+	send_all("one");
+	expect_results(SENDER_SENT);
+	assert_int_equal(counts().retries, 1);
 }
 
 /* Then others are sent, and it can be pushed again. */
-static void test_a_body_that_always_fails_is_put_off(void **state)
+TEST(test_a_body_that_always_fails_is_put_off)
 {
-	static const int statuses[] = { 503, 500, 500, 200 };
-	struct sender_config config = DEFAULTS;
-	struct sender *sender;
-
-	(void)state;
 	config.retries_500 = true;
 	config.tries = 3;
-	memcpy(server.statuses, statuses, sizeof(statuses));
-	server.nr_statuses = 4;
-	server_start();
-	sender = new_sender(config);
-	push(sender, "bad", 1);
-	push(sender, "good", 2);
-	sender__end(sender, PATIENCE_NS);
+	server_answers(503, 500, 500, 200);
+	new_sender();
+	send_all("bad", "good");
 	assert_int_equal(server.requests, 4);
 	expect_body(2, "bad");
 	expect_body(3, "good");
-	expect_result(sender, 1, SENDER_PUT_OFF);
-	expect_result(sender, 2, SENDER_SENT);
-	expect_no_result(sender);
-	assert_int_equal(counts_of(sender).put_off, 1);
-	assert_int_equal(counts_of(sender).queued_bytes, 0);
-	sender__free(sender);
+	expect_results(SENDER_PUT_OFF, SENDER_SENT);
+	assert_int_equal(counts().put_off, 1);
+	assert_int_equal(counts().queued_bytes, 0);
 }
 
 /* Waits until the sender had an answer that it does not like. */
-static void wait_for_failure(struct sender *sender)
+static void wait_for_failure(void)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
 	uint64_t end = clock__now_ns() + PATIENCE_NS;
 
-	while (!counts_of(sender).fails && clock__now_ns() < end)
+	while (!counts().fails && clock__now_ns() < end)
 		nanosleep(&moment, NULL);
-	assert_true(counts_of(sender).fails);
+	assert_true(counts().fails);
 }
 
-static void test_the_server_says_how_long_to_wait(void **state)
+TEST(test_the_server_says_how_long_to_wait)
 {
-	struct sender *sender;
-
-	(void)state;
-	server.statuses[0] = 503;
 	server.retry_after = "3600";
-	server_start();
-	sender = new_sender(DEFAULTS);
-	push(sender, "one", 1);
-	wait_for_failure(sender);
+	server_answers(503);
+	new_sender();
+	push("one", 1);
+	wait_for_failure();
 	sender__end(sender, 50 * PAUSE_NS);
 	assert_int_equal(server.requests, 1);
-	expect_result(sender, 1, SENDER_DROPPED);
-	sender__free(sender);
+	expect_results(SENDER_DROPPED);
 }
 
-static void test_a_server_that_comes_later_gets_everything(void **state)
+TEST(test_a_server_that_comes_later_gets_everything)
 {
-	struct sender *sender = new_sender(DEFAULTS);
-
-	(void)state;
-	push(sender, "one", 1);
-	push(sender, "two", 2);
-	wait_for_failure(sender);
-	assert_int_equal(counts_of(sender).queued, 2);
-	assert_true(strstr(counts_of(sender).why, "onnect"));
-	server_start();
+	new_sender();
+	push("one", 1);
+	push("two", 2);
+	wait_for_failure();
+	assert_int_equal(counts().queued, 2);
+	assert_has(counts().why, "onnect");
+	server_answers(200);
 	sender__end(sender, PATIENCE_NS);
 	expect_body(0, "one");
 	expect_body(1, "two");
-	assert_int_equal(counts_of(sender).sent, 2);
-	sender__free(sender);
+	assert_int_equal(counts().sent, 2);
 }
 
-static void test_a_full_queue_drops_the_oldest(void **state)
+TEST(test_a_full_queue_drops_the_oldest)
 {
-	struct sender_config config = DEFAULTS;
-	struct sender *sender;
-
-	(void)state;
 	config.most = 10;
-	sender = new_sender(config);
-	push(sender, "12345", 1);
-	wait_for_failure(sender);
-	push(sender, "1234", 2);
-	push(sender, "1234", 3);
-	push(sender, "1234", 4);
-	push(sender, "more than the queue", 5);
-	assert_true(counts_of(sender).queued_bytes <= 10);
-	server_start();
+	new_sender();
+	push("12345", 1);
+	wait_for_failure();
+	push("1234", 2);
+	push("1234", 3);
+	push("1234", 4);
+	push("more than the queue", 5);
+	assert_true(counts().queued_bytes <= 10);
+	server_answers(200);
 	sender__end(sender, PATIENCE_NS);
 	/* The first may have been in flight, and keeps its place; then there is no room for two. */
-	assert_true(counts_of(sender).sent == 2 || counts_of(sender).sent == 1);
-	assert_true(counts_of(sender).dropped >= 3);
+	assert_true(counts().sent == 2 || counts().sent == 1);
+	assert_true(counts().dropped >= 3);
 	expect_body(server.requests - 1, "1234");
-	sender__free(sender);
 }
 
 /* The kernel accepts the connection, and nobody answers: what was sent must stay. */
-static void test_a_full_queue_keeps_what_is_being_sent(void **state)
+TEST(test_a_full_queue_keeps_what_is_being_sent)
 {
-	struct sender_config config = DEFAULTS;
 	struct pollfd listening = { .fd = listen__open(&server.address), .events = POLLIN };
-	struct sender *sender;
 
-	(void)state;
 	config.most = 10;
-	sender = new_sender(config);
-	push(sender, "12345", 1);
+	new_sender();
+	push("12345", 1);
 	assert_int_equal(poll(&listening, 1, 20000), 1);
-	push(sender, "12345", 2);
-	push(sender, "12345", 3);
-	push(sender, "more than the queue", 4);
-	expect_result(sender, 2, SENDER_DROPPED);
-	expect_result(sender, 4, SENDER_DROPPED);
-	expect_no_result(sender);
-	sender__free(sender);
+	push("12345", 2);
+	push("12345", 3);
+	push("more than the queue", 4);
+	expect_result(2, SENDER_DROPPED);
+	expect_result(4, SENDER_DROPPED);
+	expect_no_result();
 	close(listening.fd);
 }
 
 /* The kernel accepts the connection, and nobody answers. */
-static void test_the_end_does_not_wait_for_a_server_that_hangs(void **state)
+TEST(test_the_end_does_not_wait_for_a_server_that_hangs)
 {
 	int fd = listen__open(&server.address);
-	struct sender *sender = new_sender(DEFAULTS);
 
-	(void)state;
-	push(sender, "one", 1);
-	push(sender, "two", 2);
+	new_sender();
+	push("one", 1);
+	push("two", 2);
 	sender__end(sender, PAUSE_NS);
-	expect_result(sender, 1, SENDER_DROPPED);
-	expect_result(sender, 2, SENDER_DROPPED);
-	sender__free(sender);
+	expect_results(SENDER_DROPPED, SENDER_DROPPED);
 	close(fd);
 }
 
-static void test_urls(void **state)
+TEST(test_urls)
 {
 	static const char *const good[] = { "http://localhost", "https://a.example:4318/v1/metrics",
 					    "http://[::1]:8123/?database=x", "HTTP://u:p@a/" };
@@ -457,10 +398,9 @@ static void test_urls(void **state)
 					   "http:// a/" };
 	char why[POST_TEXT];
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(good); i++)
 		assert_int_equal(post__check(good[i], why), 0);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(bad); i++) {
 		why[0] = '\0';
 		assert_int_equal(post__check(bad[i], why), -EINVAL);
 		assert_true(why[0]);
@@ -469,24 +409,4 @@ static void test_urls(void **state)
 	assert_string_equal(why, "http://a.example:1/x");
 }
 
-#define WITH_SERVER(test) cmocka_unit_test_setup_teardown(test, prepare, clean)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_SERVER(test_bodies_arrive_in_order_with_their_headers),
-		WITH_SERVER(test_a_compressed_body_is_the_same),
-		WITH_SERVER(test_a_body_is_sent_again_after_a_temporary_failure),
-		WITH_SERVER(test_a_refused_body_is_not_sent_again),
-		WITH_SERVER(test_a_failure_of_the_server_can_be_temporary),
-		WITH_SERVER(test_a_body_that_always_fails_is_put_off),
-		WITH_SERVER(test_the_server_says_how_long_to_wait),
-		WITH_SERVER(test_a_server_that_comes_later_gets_everything),
-		WITH_SERVER(test_a_full_queue_drops_the_oldest),
-		WITH_SERVER(test_a_full_queue_keeps_what_is_being_sent),
-		WITH_SERVER(test_the_end_does_not_wait_for_a_server_that_hangs),
-		cmocka_unit_test(test_urls),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { prepare, clean })

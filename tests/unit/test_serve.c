@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The parts of serve that need no probe: exposition, exported cgroups, triggers, addresses. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/sysinfo.h>
-#include <cmocka.h>
+#include "sample.h"
 
-#include <core/hist.h>
+#include <sys/sysinfo.h>
+
 #include <serve/exposition.h>
 #include <serve/exposition_otlp.h>
 #include <serve/health.h>
@@ -19,59 +11,69 @@
 #include <serve/series.h>
 #include <serve/trigger.h>
 
-static void add(struct lat_hist *hist, uint64_t ns, uint64_t count)
+/* What most tests fill; empty at the beginning of each. */
+static struct run *run;
+static struct run_data *delta;
+static struct lat_hist hist;
+static char text[RUN_TEXT];
+
+static void begin(void)
 {
-	hist->slots[hist_slot(ns)] += count;
-	hist->sum_ns += ns * count;
-	if (hist->max_ns < ns)
-		hist->max_ns = ns;
+	run = calloc(1, sizeof(*run));
+	delta = calloc(RUN_PROBES, sizeof(*delta));
+	assert_true(run && delta);
+	memset(&hist, 0, sizeof(hist));
+}
+
+static void end(void)
+{
+	run__clear_data(delta);
+	free(delta);
+	free(run);
+}
+
+/* The text of an exposition, which is done. */
+static const char *shown(struct exposition *to)
+{
+	bytes__add(&to->out, "", 1);
+	assert_false(to->out.failed);
+	return unit_keep(to->out.at);
 }
 
 /* What a histogram with one sample of each of these looks like in text. */
-static void test_text_counts_are_exact_at_the_edges(void **state)
+TEST(test_text_counts_are_exact_at_the_edges)
 {
 	struct exposition to = { .format = EXPOSITION_TEXT };
-	struct lat_hist hist = { 0 };
 
-	(void)state;
-	add(&hist, 1999, 1);
-	add(&hist, 2000, 2); /* the first of the next slot */
-	add(&hist, 4095999, 4);
+	sample_add(&hist, 1999, 1);
+	sample_add(&hist, 2000, 2); /* the first of the next slot */
+	sample_add(&hist, 4095999, 4);
 	exposition__family(&to, EXPOSITION_HISTOGRAM, "a_seconds", "A.");
 	exposition__histogram(&to, NULL, &hist, false);
 	exposition__end(&to);
-	bytes__add(&to.out, "", 1);
-	assert_non_null(strstr(to.out.at, "a_seconds_bucket{le=\"1e-06\"} 0\n"));
-	assert_non_null(strstr(to.out.at, "a_seconds_bucket{le=\"2e-06\"} 1\n"));
-	assert_non_null(strstr(to.out.at, "a_seconds_bucket{le=\"4e-06\"} 3\n"));
-	assert_non_null(strstr(to.out.at, "a_seconds_bucket{le=\"0.002048\"} 3\n"));
-	assert_non_null(strstr(to.out.at, "a_seconds_bucket{le=\"0.004096\"} 7\n"));
-	assert_non_null(strstr(to.out.at, "a_seconds_bucket{le=\"+Inf\"} 7\n"));
-	assert_non_null(strstr(to.out.at, "a_seconds_sum 0.016389995\n"));
-	assert_non_null(strstr(to.out.at, "a_seconds_count 7\n"));
-	bytes__free(&to.out);
+	assert_has(shown(&to), "a_seconds_bucket{le=\"1e-06\"} 0\n",
+		   "a_seconds_bucket{le=\"2e-06\"} 1\n", "a_seconds_bucket{le=\"4e-06\"} 3\n",
+		   "a_seconds_bucket{le=\"0.002048\"} 3\n", "a_seconds_bucket{le=\"0.004096\"} 7\n",
+		   "a_seconds_bucket{le=\"+Inf\"} 7\n", "a_seconds_sum 0.016389995\n",
+		   "a_seconds_count 7\n");
 }
 
-static void test_labels_are_escaped_and_empty_ones_absent(void **state)
+TEST(test_labels_are_escaped_and_empty_ones_absent)
 {
 	static const struct exposition_label labels[] = {
 		{ "a", "x\"y\\z\nw" }, { "b", "" }, { "c", NULL }, { "d", "e" }, { 0 }
 	};
 	struct exposition to = { .format = EXPOSITION_TEXT };
 
-	(void)state;
 	exposition__family(&to, EXPOSITION_GAUGE, "g", "G.");
 	exposition__value(&to, labels, 0.5);
 	exposition__value(&to, NULL, 3);
-	bytes__add(&to.out, "", 1);
-	assert_non_null(strstr(to.out.at, "g{a=\"x\\\"y\\\\z\\nw\",d=\"e\"} 0.5\ng 3\n"));
-	bytes__free(&to.out);
+	assert_has(shown(&to), "g{a=\"x\\\"y\\\\z\\nw\",d=\"e\"} 0.5\ng 3\n");
 }
 
 /* Bucket i of schema 3 is (2^((i-1)/8), 2^(i/8)] seconds. */
-static void test_native_buckets_have_the_upper_edges_of_the_slots(void **state)
+TEST(test_native_buckets_have_the_upper_edges_of_the_slots)
 {
-	(void)state;
 	for (uint32_t slot = 1; slot < HIST_OVERFLOW_SLOT; slot++) {
 		double high = (double)hist_slot_scaled_low(slot + 1) / HIST_SUB / 1e6;
 		int bucket = exposition_proto__bucket(slot);
@@ -84,7 +86,7 @@ static void test_native_buckets_have_the_upper_edges_of_the_slots(void **state)
 			 exposition_proto__bucket(HIST_OVERFLOW_SLOT - 1) + 1);
 }
 
-static void test_protobuf_of_one_sample(void **state)
+TEST(test_protobuf_of_one_sample)
 {
 	static const unsigned char expected[] = {
 		0x52, /* length of the family */
@@ -94,10 +96,8 @@ static void test_protobuf_of_one_sample(void **state)
 		0x22, 0x47, /* a metric */
 	};
 	struct exposition to = { .format = EXPOSITION_PROTOBUF };
-	struct lat_hist hist = { 0 };
 
-	(void)state;
-	add(&hist, 1000000, 3);
+	sample_add(&hist, 1000000, 3);
 	exposition__family(&to, EXPOSITION_HISTOGRAM, "h", "H.");
 	exposition__histogram(&to, NULL, &hist, true);
 	exposition__end(&to);
@@ -107,8 +107,8 @@ static void test_protobuf_of_one_sample(void **state)
 	bytes__free(&to.out);
 }
 
-/* A body with one histogram; the caller frees it. */
-static char *otlp_body(struct otlp_past *past, const struct lat_hist *hist, const char *cgroup)
+/* A body with one histogram. */
+static const char *otlp_body(struct otlp_past *past, const char *cgroup)
 {
 	const struct exposition_label labels[] = { { "cgroup", cgroup }, { 0 } };
 	struct exposition to = {
@@ -118,71 +118,47 @@ static char *otlp_body(struct otlp_past *past, const struct lat_hist *hist, cons
 	exposition_otlp__begin(&to, "host");
 	exposition__family(&to, EXPOSITION_GAUGE, "nothing", "No points.");
 	exposition__family(&to, EXPOSITION_HISTOGRAM, "a_seconds", "A.");
-	exposition__histogram(&to, labels, hist, true);
+	exposition__histogram(&to, labels, &hist, true);
 	exposition__end(&to);
 	exposition_otlp__end(&to);
-	bytes__add(&to.out, "", 1);
-	assert_false(to.out.failed);
-	return to.out.at;
+	return shown(&to);
 }
 
 /* 1 ms is the lower edge of its slot, which ends at 1.024 ms: 2^(-80/8) to 2^(-79/8) s. */
-static void test_otlp_of_one_histogram(void **state)
+TEST(test_otlp_of_one_histogram)
 {
-	struct lat_hist hist = { 0 };
-	char *body;
+	const char *body;
 
-	(void)state;
-	add(&hist, 10, 2);
-	add(&hist, 1000000, 3);
-	body = otlp_body(NULL, &hist, "a\"b\\");
-	assert_null(strstr(body, "nothing"));
-	assert_non_null(strstr(body, "\"stringValue\":\"a\\\"b\\\\\"}"));
-	assert_non_null(strstr(body, "\"count\":\"5\",\"sum\":0.003000020,\"scale\":3,"
-				     "\"zeroCount\":\"2\""));
-	assert_non_null(strstr(body, "\"positive\":{\"offset\":-80,\"bucketCounts\":[\"3\"]}"));
-	assert_non_null(strstr(body, "\"startTimeUnixNano\":\"1000\""));
-	assert_non_null(strstr(body, "\"aggregationTemporality\":2"));
-	free(body);
+	sample_add(&hist, 10, 2);
+	sample_add(&hist, 1000000, 3);
+	body = otlp_body(NULL, "a\"b\\");
+	assert_lacks(body, "nothing");
+	assert_has(body, "\"stringValue\":\"a\\\"b\\\\\"}",
+		   "\"count\":\"5\",\"sum\":0.003000020,\"scale\":3,\"zeroCount\":\"2\"",
+		   "\"positive\":{\"offset\":-80,\"bucketCounts\":[\"3\"]}",
+		   "\"startTimeUnixNano\":\"1000\"", "\"aggregationTemporality\":2");
 }
 
-static void test_otlp_differences_are_those_to_the_body_before(void **state)
+TEST(test_otlp_differences_are_those_to_the_body_before)
 {
 	struct otlp_past *past = otlp_past__new();
-	struct lat_hist hist = { 0 };
-	char *body;
 
-	(void)state;
-	add(&hist, 1000000, 3);
-	body = otlp_body(past, &hist, "a");
-	assert_non_null(strstr(body, "\"count\":\"3\""));
-	assert_non_null(strstr(body, "\"aggregationTemporality\":1"));
-	free(body);
-	add(&hist, 1000000, 4);
-	body = otlp_body(past, &hist, "a");
-	assert_non_null(strstr(body, "\"count\":\"4\",\"sum\":0.004000000"));
-	assert_non_null(strstr(body, "\"startTimeUnixNano\":\"2000\""));
-	free(body);
-	body = otlp_body(past, &hist, "a");
-	assert_null(strstr(body, "a_seconds"));
-	free(body);
+	sample_add(&hist, 1000000, 3);
+	assert_has(otlp_body(past, "a"), "\"count\":\"3\"", "\"aggregationTemporality\":1");
+	sample_add(&hist, 1000000, 4);
+	assert_has(otlp_body(past, "a"), "\"count\":\"4\",\"sum\":0.004000000",
+		   "\"startTimeUnixNano\":\"2000\"");
+	assert_lacks(otlp_body(past, "a"), "a_seconds");
 	memset(&hist, 0, sizeof(hist));
-	add(&hist, 1000000, 2); /* it began again */
-	body = otlp_body(past, &hist, "a");
-	assert_non_null(strstr(body, "\"count\":\"2\""));
-	free(body);
-	body = otlp_body(past, &hist, "b");
-	assert_non_null(strstr(body, "\"count\":\"2\""));
-	free(body);
-	body = otlp_body(past, &hist, "a"); /* was away: it is new */
-	assert_non_null(strstr(body, "\"count\":\"2\""));
-	free(body);
+	sample_add(&hist, 1000000, 2); /* it began again */
+	assert_has(otlp_body(past, "a"), "\"count\":\"2\"");
+	assert_has(otlp_body(past, "b"), "\"count\":\"2\"");
+	assert_has(otlp_body(past, "a"), "\"count\":\"2\""); /* was away: it is new */
 	otlp_past__free(past);
 }
 
-static void test_accept_chooses_the_format(void **state)
+TEST(test_accept_chooses_the_format)
 {
-	(void)state;
 	assert_int_equal(exposition__choose(NULL), EXPOSITION_TEXT);
 	assert_int_equal(exposition__choose("*/*"), EXPOSITION_TEXT);
 	assert_int_equal(exposition__choose("application/openmetrics-text;version=1.0.0,"
@@ -198,19 +174,16 @@ static void test_accept_chooses_the_format(void **state)
 
 /* ---- exported cgroups ---- */
 
-static struct run_probe *set_up(struct run *run, struct run_data *delta, unsigned int keys)
+static void set_up(unsigned int keys)
 {
-	char name[RUN_NAME];
-
 	run->nr_probes = 1;
 	run->probes[0].nr_metrics = 1;
 	for (unsigned int i = 0; i < keys; i++) {
 		const struct lat_key key = { .id = i + 1, .by = LAT_BY_CGROUP };
 
-		snprintf(name, sizeof(name), i ? "/%u" : "cgroup %u", i);
-		assert_int_equal(run__add_key(delta, &key, name), 0);
+		assert_int_equal(run__add_key(delta, &key, unit_text(i ? "/%u" : "cgroup %u", i)),
+				 0);
 	}
-	return run->probes;
 }
 
 static uint64_t count_of(const struct series *series, const char *name)
@@ -221,8 +194,7 @@ static uint64_t count_of(const struct series *series, const char *name)
 	return 0;
 }
 
-static void add_interval(struct series *series, const struct run *run, struct run_data *delta,
-			 uint64_t end_ns)
+static void add_interval(struct series *series, uint64_t end_ns)
 {
 	const struct run_interval interval = { .end_ns = end_ns, .delta = delta };
 
@@ -230,17 +202,14 @@ static void add_interval(struct series *series, const struct run *run, struct ru
 	run__zero_data(delta);
 }
 
-static void test_cgroups_beyond_the_limit_are_other(void **state)
+TEST(test_cgroups_beyond_the_limit_are_other)
 {
-	struct run *run = calloc(1, sizeof(*run));
-	struct run_data *delta = calloc(RUN_PROBES, sizeof(*delta));
 	struct series series = { .most = 2 };
 
-	(void)state;
-	set_up(run, delta, 5);
+	set_up(5);
 	for (unsigned int i = 0; i < 5; i++)
 		sparse__add_slot(&delta->keys[i].hist, 7, i + 1);
-	add_interval(&series, run, delta, 1);
+	add_interval(&series, 1);
 	assert_int_equal(count_of(&series, SERIES_UNKNOWN), 1);
 	assert_int_equal(count_of(&series, SERIES_OTHER) + count_of(&series, "/1") +
 				 count_of(&series, "/2"),
@@ -249,28 +218,22 @@ static void test_cgroups_beyond_the_limit_are_other(void **state)
 
 	/* After a long pause a new one takes the place of an idle one. */
 	sparse__add_slot(&delta->keys[4].hist, 7, 10);
-	add_interval(&series, run, delta, SERIES_IDLE_NS + 2);
+	add_interval(&series, SERIES_IDLE_NS + 2);
 	assert_int_equal(count_of(&series, "/4"), 10);
 	series__free(&series);
-	run__clear_data(delta);
-	free(delta);
-	free(run);
 }
 
-static void test_a_new_cgroup_of_the_same_name_goes_on(void **state)
+TEST(test_a_new_cgroup_of_the_same_name_goes_on)
 {
-	struct run *run = calloc(1, sizeof(*run));
-	struct run_data *delta = calloc(RUN_PROBES, sizeof(*delta));
 	const struct lat_key again = { .id = 99, .by = LAT_BY_CGROUP };
 	struct series series = { .most = 10 };
 
-	(void)state;
-	set_up(run, delta, 2);
+	set_up(2);
 	sparse__add_slot(&delta->keys[1].hist, 7, 3);
-	add_interval(&series, run, delta, 1);
+	add_interval(&series, 1);
 	assert_int_equal(run__add_key(delta, &again, "/1"), 0);
 	sparse__add_slot(&delta->keys[2].hist, 7, 4);
-	add_interval(&series, run, delta, 2);
+	add_interval(&series, 2);
 	assert_int_equal(count_of(&series, "/1"), 7);
 	assert_int_equal(series.nr, 1);
 
@@ -280,22 +243,18 @@ static void test_a_new_cgroup_of_the_same_name_goes_on(void **state)
 	sparse__add_slot(&delta->keys[0].hist, 7, 1);
 	snprintf(delta->keys[1].name, RUN_NAME, "/newer");
 	sparse__add_slot(&delta->keys[1].hist, 7, 2);
-	add_interval(&series, run, delta, 3);
+	add_interval(&series, 3);
 	assert_int_equal(count_of(&series, "/1"), 7);
 	assert_int_equal(count_of(&series, "/newer"), 2);
 	series__free(&series);
-	run__clear_data(delta);
-	free(delta);
-	free(run);
 }
 
 /* ---- triggers ---- */
 
-static void test_conditions_are_parsed(void **state)
+TEST(test_conditions_are_parsed)
 {
 	struct trigger trigger;
 
-	(void)state;
 	assert_int_equal(trigger__parse(&trigger, "runqlat.p99.9>5ms for 10s"), 0);
 	assert_string_equal(trigger.probe, "runqlat");
 	assert_string_equal(trigger.metric, "");
@@ -312,37 +271,29 @@ static void test_conditions_are_parsed(void **state)
 	assert_int_equal(trigger__parse(&trigger, "iolat.p99>1s for"), -EINVAL);
 }
 
-static void test_a_condition_must_hold_without_a_pause(void **state)
+TEST(test_a_condition_must_hold_without_a_pause)
 {
-	struct run *run = calloc(1, sizeof(*run));
-	struct run_data *delta = calloc(RUN_PROBES, sizeof(*delta));
 	struct trigger trigger;
 
-	(void)state;
-	set_up(run, delta, 0);
+	set_up(0);
 	snprintf(run->probes[0].name, RUN_NAME, "runqlat");
 	assert_int_equal(trigger__parse(&trigger, "runqlat.p50>1ms for 2s"), 0);
 	assert_true(trigger__applies(&trigger, run));
-	add(&delta->metrics[0].hist, 2000000, 10);
+	sample_add(&delta->metrics[0].hist, 2000000, 10);
 	assert_false(trigger__test(&trigger, run, delta, 1000000000));
 	run__zero_data(delta); /* no samples: not met */
 	assert_false(trigger__test(&trigger, run, delta, 1000000000));
-	add(&delta->metrics[0].hist, 2000000, 10);
+	sample_add(&delta->metrics[0].hist, 2000000, 10);
 	assert_false(trigger__test(&trigger, run, delta, 1000000000));
 	assert_true(trigger__test(&trigger, run, delta, 1000000000));
 	assert_int_equal(trigger__parse(&trigger, "memlat.p50>1ms"), 0);
 	assert_false(trigger__applies(&trigger, run));
-	free(delta);
-	free(run);
 }
 
-static void test_health_is_that_every_probe_accounts_for_each_event(void **state)
+TEST(test_health_is_that_every_probe_accounts_for_each_event)
 {
-	struct run *run = calloc(1, sizeof(*run));
 	struct lat_cell *cell = &run->probes[1].total.metrics[1];
-	char text[RUN_TEXT];
 
-	(void)state;
 	run->nr_probes = 2;
 	snprintf(run->probes[0].refused, RUN_TEXT, "no such event");
 	snprintf(run->probes[1].refused, RUN_TEXT, "no such event");
@@ -368,26 +319,20 @@ static void test_health_is_that_every_probe_accounts_for_each_event(void **state
 	run->probes[0].total.metrics[0].counts[LAT_SEEN] = 1000000;
 	cell->counts[LAT_SEEN] = 1000;
 	assert_true(health__is_good(run, text));
-	free(run);
 }
 
 /* One event per CPU can be between two of its counts when the cells are read. */
-static void test_health_allows_an_event_in_progress_on_each_cpu(void **state)
+TEST(test_health_allows_an_event_in_progress_on_each_cpu)
 {
-	struct run *run = calloc(1, sizeof(*run));
-	char text[RUN_TEXT];
-
-	(void)state;
 	run->nr_probes = 1;
 	run->probes[0].nr_metrics = 1;
 	run->probes[0].total.metrics[0].counts[LAT_SEEN] = (uint64_t)get_nprocs_conf();
 	assert_true(health__is_good(run, text));
 	run->probes[0].total.metrics[0].counts[LAT_SEEN]++;
 	assert_false(health__is_good(run, text));
-	free(run);
 }
 
-static void test_addresses(void **state)
+TEST(test_addresses)
 {
 	static const struct {
 		const char *text, *shown;
@@ -404,34 +349,13 @@ static void test_addresses(void **state)
 					   "1.2.3:4", "1.2.3.4:", "1.2.3.4:-1", "[::1]" };
 	struct listen_address address;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(good); i++) {
 		assert_int_equal(listen__parse(&address, good[i].text), 0);
 		assert_string_equal(address.text, good[i].shown);
 		assert_int_equal(address.is_local, good[i].is_local);
 	}
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(bad); i++)
 		assert_int_equal(listen__parse(&address, bad[i]), -EINVAL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text_counts_are_exact_at_the_edges),
-		cmocka_unit_test(test_labels_are_escaped_and_empty_ones_absent),
-		cmocka_unit_test(test_native_buckets_have_the_upper_edges_of_the_slots),
-		cmocka_unit_test(test_protobuf_of_one_sample),
-		cmocka_unit_test(test_otlp_of_one_histogram),
-		cmocka_unit_test(test_otlp_differences_are_those_to_the_body_before),
-		cmocka_unit_test(test_accept_chooses_the_format),
-		cmocka_unit_test(test_cgroups_beyond_the_limit_are_other),
-		cmocka_unit_test(test_a_new_cgroup_of_the_same_name_goes_on),
-		cmocka_unit_test(test_conditions_are_parsed),
-		cmocka_unit_test(test_a_condition_must_hold_without_a_pause),
-		cmocka_unit_test(test_health_is_that_every_probe_accounts_for_each_event),
-		cmocka_unit_test(test_health_allows_an_event_in_progress_on_each_cpu),
-		cmocka_unit_test(test_addresses),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { begin, end })

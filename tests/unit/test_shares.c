@@ -3,19 +3,20 @@
 #include "sheet.h"
 
 #include <json-c/json.h>
-#include <math.h>
 
 #include "store/json.h"
 #include "core/process_shares.h"
 #include "print/text.h"
 
 /* Three probes, the third with a metric that includes the first; times are round. */
-static struct run *begin(void)
+static struct run *run;
+
+static void begin(void)
 {
 	static const char *const names[] = { "memlat", "runqlat", "iolat" };
-	struct run *run = sample_bare();
 	struct run_data *data[3];
 
+	run = sample_bare();
 	run->nr_probes = 0;
 	memset(run->probes, 0, sizeof(run->probes));
 	for (unsigned int i = 0; i < 3; i++) {
@@ -33,15 +34,17 @@ static struct run *begin(void)
 	sample_key(data[2], 12, LAT_BY_PROCESS, 1, "fio (12)", 1000000, 7500);
 	sample_key(data[2], 12, LAT_BY_DISK, 1, "sda", 1000000, 7500);
 	sample_lives(run);
-	return run;
 }
 
-static void shares(void **state)
+static void end(void)
 {
-	struct run *run = begin();
+	sample_free(run);
+}
+
+TEST(shares)
+{
 	struct process_shares shares;
 
-	(void)state;
 	assert_int_equal(process_shares__of(&shares, run), 0);
 	assert_int_equal(shares.nr_columns, 3);
 	assert_int_equal(shares.columns[2].metric, 1);
@@ -60,10 +63,9 @@ static void shares(void **state)
 	/* However long they waited. */
 	assert_int_equal(shares.rows[3].id, RUN_OTHER_ID);
 	process_shares__clear(&shares);
-	sample_free(run);
 }
 
-static size_t rows_of(const struct run *run)
+static size_t rows_of(void)
 {
 	struct process_shares shares;
 	size_t nr;
@@ -74,19 +76,15 @@ static size_t rows_of(const struct run *run)
 	return nr;
 }
 
-static void processes_of_no_length_and_no_processes(void **state)
+TEST(processes_of_no_length_and_no_processes)
 {
-	struct run *run = begin();
-
-	(void)state;
 	sample_key(&run->probes[1].total, 15, LAT_BY_PROCESS, 0, "brief (15)", 0, 3);
-	assert_int_equal(rows_of(run), 5);
+	assert_int_equal(rows_of(), 5);
 	run__zero_data(&run->probes[1].total);
-	assert_int_equal(rows_of(run), 1);
-	sample_free(run);
+	assert_int_equal(rows_of(), 1);
 }
 
-static const char *unknown(const struct run *run)
+static const char *unknown(void)
 {
 	struct process_shares shares;
 	const char *why;
@@ -97,36 +95,30 @@ static const char *unknown(const struct run *run)
 	return why ? why : "";
 }
 
-static void why_it_is_not_known(void **state)
+TEST(why_it_is_not_known)
 {
-	struct run *run = begin();
-
-	(void)state;
-	assert_string_equal(unknown(run), "the BPF iterator did not show them");
+	assert_string_equal(unknown(), "the BPF iterator did not show them");
 	run->nr_lives = 0;
-	assert_string_equal(unknown(run), "it was not recorded");
+	assert_string_equal(unknown(), "it was not recorded");
 	run->complete = false;
-	assert_string_equal(unknown(run), "the recording was cut off");
+	assert_string_equal(unknown(), "the recording was cut off");
 	run->running = true;
-	assert_string_equal(unknown(run), "the recording is still running");
+	assert_string_equal(unknown(), "the recording is still running");
 	strcpy(run->lives_why, "of some it was not kept");
-	assert_string_equal(unknown(run), "of some it was not kept");
+	assert_string_equal(unknown(), "of some it was not kept");
 	run->nr_lives = 2;
 	sparse__clear(&run->probes[1].total.keys[2].hist);
 	memset(&run->probes[1].total.keys[2], 0, sizeof(struct run_key));
-	assert_string_equal(unknown(run), "");
-	sample_free(run);
+	assert_string_equal(unknown(), "");
 }
 
-static char *text(const struct run *run, unsigned int top)
+static char *text(unsigned int top)
 {
-	struct sheet *sheet = sheet_begin();
-
-	text__processes(sheet->out, run, top);
-	return sheet_end(sheet);
+	text__processes(unit_print(), run, top);
+	return sheet();
 }
 
-static void for_people(void **state)
+TEST(for_people)
 {
 	static const char table[] =
 		"process                  lived  threads     memlat    runqlat      iolat\n"
@@ -134,27 +126,17 @@ static void for_people(void **state)
 		"make (14)               10.0 s        1          -     50.0 %          -\n"
 		"(other)                      ?        ?          -     90.0 s          -\n"
 		"1 more that waited less\n";
-	struct run *run = begin();
-	char *got = text(run, 2);
 
-	(void)state;
-	if (!strstr(got, table))
-		fail_msg("got:\n%s", got);
-	free(got);
+	assert_has(text(2), table);
 	for (unsigned int i = 0; i < 3; i++)
 		run->probes[i].by = 0;
-	got = text(run, 2);
-	assert_string_equal(got, "");
-	free(got);
-	sample_free(run);
+	assert_string_equal(text(2), "");
 }
 
-static void as_json(void **state)
+TEST(as_json)
 {
-	struct run *run = begin();
 	struct json_object *object = json__run(run), *at;
 
-	(void)state;
 	assert_int_equal(json_pointer_get(object, "/processes/0/waits/2", &at), 0);
 	assert_string_equal(
 		json_object_to_json_string_ext(at, JSON_C_TO_STRING_PLAIN),
@@ -164,18 +146,6 @@ static void as_json(void **state)
 	assert_int_equal(json_pointer_get(object, "/processes/1/lived_sec", &at), 0);
 	assert_true(fabs(json_object_get_double(at) - 10) < 1e-9);
 	json_object_put(object);
-	sample_free(run);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shares),
-		cmocka_unit_test(processes_of_no_length_and_no_processes),
-		cmocka_unit_test(why_it_is_not_known),
-		cmocka_unit_test(for_people),
-		cmocka_unit_test(as_json),
-	};
-
-	return cmocka_run_group_tests_name("shares", tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { begin, end })

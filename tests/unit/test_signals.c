@@ -29,12 +29,11 @@ static void *nothing(void *unused)
 	return unused;
 }
 
-static void what_a_thread_takes_is_ignored_again(void **state)
+TEST(what_a_thread_takes_is_ignored_again)
 {
 	bool ignored[SIGNALS_OF_THREADS];
 	pthread_t thread;
 
-	(void)state;
 	ignore(CANCEL, false);
 	ignore(SETXID, true);
 	signals__note_ignored(ignored);
@@ -48,11 +47,4 @@ static void what_a_thread_takes_is_ignored_again(void **state)
 	assert_true(is_ignored(SETXID));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_thread_takes_is_ignored_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

@@ -2,8 +2,6 @@
 /* The spool: what is put is read once, in order, whatever ends; what is lost is counted. */
 #include "unit.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <time.h>
 
 #include <serve/spool.h>
@@ -11,33 +9,42 @@
 #define MOST (64U << 10)
 #define STEP 4096
 
-static char *dir, path[128];
+static char path[128];
+static struct spool *spool;
 
-static int prepare(void **state)
+/* Again, if it is open, as the next process does. */
+static void open_spool(void)
 {
-	(void)state;
-	dir = unit_tmpdir();
+	spool__free(spool);
+	assert_int_equal(spool__new(&spool, path, MOST), 0);
+}
+
+static void close_spool(void)
+{
+	spool__free(spool);
+	spool = NULL;
+}
+
+static void begin_without(void)
+{
+	unit_enter_dir();
 	snprintf(path, sizeof(path), "%s/spool", dir);
-	return 0;
 }
 
-static int clean(void **state)
+static void begin(void)
 {
-	(void)state;
-	unit_remove(dir);
-	return 0;
+	begin_without();
+	open_spool();
 }
 
-static struct spool *open_spool(uint64_t most)
+static void end(void)
 {
-	struct spool *spool;
-
-	assert_int_equal(spool__new(&spool, path, most), 0);
-	return spool;
+	close_spool();
+	unit_leave_dir();
 }
 
 /* Batch number `at` has its number as text, `len` bytes long. */
-static int put(struct spool *spool, unsigned int at, size_t len)
+static int put(unsigned int at, size_t len)
 {
 	char *text = calloc(1, len + 16);
 	int err;
@@ -49,7 +56,7 @@ static int put(struct spool *spool, unsigned int at, size_t len)
 }
 
 /* Reads one batch, and returns its number; -1: there is none. */
-static int take(struct spool *spool)
+static int take(void)
 {
 	struct spool_body body;
 	int at;
@@ -72,50 +79,40 @@ static off_t size(void)
 	return st.st_size;
 }
 
-static void test_batches_are_read_in_order(void **state)
+TEST(test_batches_are_read_in_order)
 {
-	struct spool *spool = open_spool(MOST);
-
-	(void)state;
 	for (unsigned int i = 0; i < 5; i++)
-		assert_int_equal(put(spool, i, 100 + i * 3000), 0);
+		assert_int_equal(put(i, 100 + i * 3000), 0);
 	assert_int_equal(spool__counts(spool).rows, 10 + 11 + 12 + 13 + 14);
 	for (int i = 0; i < 5; i++)
-		assert_int_equal(take(spool), i);
-	assert_int_equal(take(spool), -1);
+		assert_int_equal(take(), i);
+	assert_int_equal(take(), -1);
 	assert_int_equal(size(), 0);
-	spool__free(spool);
 }
 
-static void test_what_was_not_done_is_found_again(void **state)
+TEST(test_what_was_not_done_is_found_again)
 {
-	struct spool *spool = open_spool(MOST);
 	uint64_t before_s = (uint64_t)time(NULL);
 
-	(void)state;
 	assert_int_equal(spool__counts(spool).oldest_s, 0);
 	for (unsigned int i = 0; i < 4; i++)
-		put(spool, i, 5000);
-	assert_int_equal(take(spool), 0);
-	spool__free(spool);
-	spool = open_spool(MOST);
-	put(spool, 4, 10);
+		put(i, 5000);
+	assert_int_equal(take(), 0);
+	open_spool();
+	put(4, 10);
 	assert_in_range(spool__counts(spool).oldest_s, before_s, (uint64_t)time(NULL));
 	for (int i = 1; i < 5; i++)
-		assert_int_equal(take(spool), i);
-	assert_int_equal(take(spool), -1);
+		assert_int_equal(take(), i);
+	assert_int_equal(take(), -1);
 	assert_int_equal(spool__counts(spool).oldest_s, 0);
-	spool__free(spool);
 }
 
-static void test_several_are_read_together(void **state)
+TEST(test_several_are_read_together)
 {
-	struct spool *spool = open_spool(MOST);
 	struct spool_body body;
 
-	(void)state;
 	for (unsigned int i = 0; i < 4; i++)
-		put(spool, i, 100);
+		put(i, 100);
 	assert_int_equal(spool__read(spool, 300, &body), 0);
 	assert_int_equal(body.batches, 3);
 	assert_int_equal(body.len, 300);
@@ -123,101 +120,85 @@ static void test_several_are_read_together(void **state)
 	assert_string_equal((char *)body.at + 200, "2;");
 	free(body.at);
 	spool__done(spool);
-	assert_int_equal(take(spool), 3);
-	spool__free(spool);
+	assert_int_equal(take(), 3);
 }
 
 /* The oldest are overwritten, and their rows counted; the file does not grow. */
-static void test_a_full_spool_loses_the_oldest(void **state)
+TEST(test_a_full_spool_loses_the_oldest)
 {
-	struct spool *spool = open_spool(MOST);
 	uint64_t lost = 0;
 
-	(void)state;
 	for (unsigned int i = 0; i < 100; i++)
-		assert_int_equal(put(spool, i, STEP), 0); /* two steps with its header */
+		assert_int_equal(put(i, STEP), 0); /* two steps with its header */
 	assert_true(size() <= (off_t)MOST);
 	for (unsigned int i = 0; i < 92; i++)
 		lost += 10 + i;
 	assert_int_equal(spool__counts(spool).batches, 8);
 	assert_int_equal(spool__counts(spool).lost_rows, lost);
-	spool__free(spool);
-	spool = open_spool(MOST);
+	open_spool();
 	for (int i = 92; i < 100; i++)
-		assert_int_equal(take(spool), i);
-	assert_int_equal(take(spool), -1);
-	spool__free(spool);
+		assert_int_equal(take(), i);
+	assert_int_equal(take(), -1);
 }
 
-static void test_batches_of_any_size_are_found_again(void **state)
+TEST(test_batches_of_any_size_are_found_again)
 {
-	(void)state;
 	for (unsigned int at = 0; at < 300;) {
-		struct spool *spool = open_spool(MOST);
 		unsigned int nr = 1 + (unsigned int)(unit_random() % 9);
 		int last = (int)at - 1, got;
 		uint64_t rows;
 
 		for (unsigned int i = 0; i < nr; i++, at++)
-			assert_int_equal(put(spool, at, 1 + unit_random() % 20000), 0);
+			assert_int_equal(put(at, 1 + unit_random() % 20000), 0);
 		rows = spool__counts(spool).rows;
-		spool__free(spool);
-		spool = open_spool(MOST);
+		open_spool();
 		assert_int_equal(spool__counts(spool).rows, rows);
-		while ((got = take(spool)) >= 0) {
+		while ((got = take()) >= 0) {
 			assert_true(got > last);
 			last = got;
 			rows -= 10 + (unsigned int)got;
 		}
 		assert_int_equal(last, at - 1);
 		assert_int_equal(rows, 0);
-		spool__free(spool);
+		open_spool();
 	}
 }
 
 /* Batch 0 is read, and then overwritten by the last of eight others. */
-static void overwrite_what_is_read(struct spool *spool)
+static void overwrite_what_is_read(void)
 {
 	struct spool_body body;
 
-	put(spool, 0, STEP);
+	put(0, STEP);
 	assert_int_equal(spool__read(spool, 0, &body), 0);
 	for (unsigned int i = 1; i < 9; i++)
-		put(spool, i, STEP);
+		put(i, STEP);
 	free(body.at);
 }
 
 /* What is being sent is in memory: it is not lost when it is overwritten. */
-static void test_a_batch_that_is_being_sent_is_not_lost(void **state)
+TEST(test_a_batch_that_is_being_sent_is_not_lost)
 {
-	struct spool *spool = open_spool(MOST);
-
-	(void)state;
-	overwrite_what_is_read(spool);
+	overwrite_what_is_read();
 	assert_int_equal(spool__counts(spool).lost_rows, 0);
 	spool__done(spool);
-	assert_int_equal(take(spool), 1);
-	put(spool, 9, STEP);
-	put(spool, 10, STEP);
+	assert_int_equal(take(), 1);
+	put(9, STEP);
+	put(10, STEP);
 	assert_int_equal(spool__counts(spool).lost_rows, 10 + 2);
-	spool__free(spool);
 }
 
-static void test_a_batch_that_does_not_fit_is_lost(void **state)
+TEST(test_a_batch_that_does_not_fit_is_lost)
 {
-	struct spool *spool = open_spool(MOST);
-
-	(void)state;
-	put(spool, 0, 10);
-	assert_int_equal(put(spool, 1, MOST), -EFBIG);
+	put(0, 10);
+	assert_int_equal(put(1, MOST), -EFBIG);
 	assert_int_equal(spool__counts(spool).lost_rows, 11);
 	assert_int_equal(spool__counts(spool).err, -EFBIG);
-	assert_int_equal(take(spool), 0);
-	spool__free(spool);
+	assert_int_equal(take(), 0);
 }
 
 /* Reads one batch and puts it off; returns its strikes. */
-static unsigned int put_off(struct spool *spool, int expected, uint64_t progress)
+static unsigned int put_off(int expected, uint64_t progress)
 {
 	struct spool_body body;
 
@@ -228,138 +209,113 @@ static unsigned int put_off(struct spool *spool, int expected, uint64_t progress
 	return spool__put_off(spool, progress);
 }
 
-static void test_a_batch_that_is_put_off_comes_after_the_others(void **state)
+TEST(test_a_batch_that_is_put_off_comes_after_the_others)
 {
-	struct spool *spool = open_spool(MOST);
 	struct spool_body body;
 
-	(void)state;
-	put(spool, 0, 1000);
-	put(spool, 1, 1000);
-	put_off(spool, 0, 0);
-	put(spool, 2, 100);
-	put(spool, 3, 100);
+	put(0, 1000);
+	put(1, 1000);
+	put_off(0, 0);
+	put(2, 100);
+	put(3, 100);
 	assert_int_equal(spool__counts(spool).batches, 4);
-	put_off(spool, 1, 0);
+	put_off(1, 0);
 	assert_int_equal(spool__read(spool, 5000, &body), 0);
 	assert_int_equal(body.batches, 2);
 	assert_string_equal(body.at, "2;");
 	free(body.at);
 	spool__done(spool);
-	put_off(spool, 0, 0);
-	assert_int_equal(take(spool), 1);
-	assert_int_equal(take(spool), 0);
-	assert_int_equal(take(spool), -1);
+	put_off(0, 0);
+	assert_int_equal(take(), 1);
+	assert_int_equal(take(), 0);
+	assert_int_equal(take(), -1);
 	assert_int_equal(size(), 0);
 	assert_int_equal(spool__counts(spool).lost_rows, 0);
-	spool__free(spool);
 }
 
 /* Only a batch that fails while others are stored is the reason. */
-static void test_strikes_count_while_others_are_stored(void **state)
+TEST(test_strikes_count_while_others_are_stored)
 {
-	struct spool *spool = open_spool(MOST);
-
-	(void)state;
-	put(spool, 0, 1000);
-	put(spool, 1, 1000);
+	put(0, 1000);
+	put(1, 1000);
 	for (int i = 0; i < 6; i++)
-		assert_int_equal(put_off(spool, i % 2, 0), 0);
-	assert_int_equal(put_off(spool, 0, 10), 1);
-	assert_int_equal(put_off(spool, 1, 10), 1);
-	assert_int_equal(put_off(spool, 0, 10), 1);
-	assert_int_equal(put_off(spool, 1, 20), 2);
-	assert_int_equal(put_off(spool, 0, 20), 2);
+		assert_int_equal(put_off(i % 2, 0), 0);
+	assert_int_equal(put_off(0, 10), 1);
+	assert_int_equal(put_off(1, 10), 1);
+	assert_int_equal(put_off(0, 10), 1);
+	assert_int_equal(put_off(1, 20), 2);
+	assert_int_equal(put_off(0, 20), 2);
 	spool__done(spool);
-	assert_int_equal(take(spool), 1);
-	assert_int_equal(take(spool), -1);
-	spool__free(spool);
+	assert_int_equal(take(), 1);
+	assert_int_equal(take(), -1);
 }
 
 /* In the next process it is the first again. */
-static void test_a_batch_that_was_put_off_survives(void **state)
+TEST(test_a_batch_that_was_put_off_survives)
 {
-	struct spool *spool = open_spool(MOST);
-
-	(void)state;
-	put(spool, 0, 100);
-	put(spool, 1, 1000);
-	put_off(spool, 0, 5);
-	assert_int_equal(take(spool), 1);
-	spool__free(spool);
-	spool = open_spool(MOST);
-	assert_int_equal(put_off(spool, 0, 0), 0);
-	assert_int_equal(take(spool), 0);
-	assert_int_equal(take(spool), -1);
-	spool__free(spool);
+	put(0, 100);
+	put(1, 1000);
+	put_off(0, 5);
+	assert_int_equal(take(), 1);
+	open_spool();
+	assert_int_equal(put_off(0, 0), 0);
+	assert_int_equal(take(), 0);
+	assert_int_equal(take(), -1);
 }
 
-static void test_a_batch_that_was_put_off_can_be_overwritten(void **state)
+TEST(test_a_batch_that_was_put_off_can_be_overwritten)
 {
-	struct spool *spool = open_spool(MOST);
-
-	(void)state;
-	overwrite_what_is_read(spool);
+	overwrite_what_is_read();
 	assert_int_equal(spool__put_off(spool, 1), 0);
-	put_off(spool, 1, 1);
-	put(spool, 9, STEP);
-	assert_int_equal(take(spool), 2);
+	put_off(1, 1);
+	put(9, STEP);
+	assert_int_equal(take(), 2);
 	assert_int_equal(spool__counts(spool).lost_rows, 10 + 11);
-	spool__free(spool);
 }
 
 /* At each length the file may have been cut, and with any byte changed, no half batch is read. */
-static void test_a_damaged_batch_is_not_read(void **state)
+TEST(test_a_damaged_batch_is_not_read)
 {
-	struct spool *spool = open_spool(MOST);
 	unsigned char byte;
 	int fd;
 
-	(void)state;
-	put(spool, 0, 300);
-	put(spool, 1, 300);
-	spool__free(spool);
+	put(0, 300);
+	put(1, 300);
+	close_spool();
 	fd = open(path, O_RDWR);
 	for (off_t at = 0; at < 348; at += at < 40 ? 1 : 61) {
 		assert_int_equal(pread(fd, &byte, 1, at), 1);
 		byte ^= 0x20;
 		assert_int_equal(pwrite(fd, &byte, 1, at), 1);
-		spool = open_spool(MOST);
+		open_spool();
 		assert_int_equal(spool__counts(spool).batches, 1);
-		spool__free(spool);
+		close_spool();
 		byte ^= 0x20;
 		assert_int_equal(pwrite(fd, &byte, 1, at), 1);
 	}
 	assert_int_equal(ftruncate(fd, STEP + 200), 0);
 	close(fd);
-	spool = open_spool(MOST);
-	assert_int_equal(take(spool), 0);
-	assert_int_equal(take(spool), -1);
-	spool__free(spool);
+	open_spool();
+	assert_int_equal(take(), 0);
+	assert_int_equal(take(), -1);
 }
 
 static int hold(void)
 {
-	struct spool *spool;
+	struct spool *other;
 
-	return spool__new(&spool, path, MOST) == -EBUSY ? 0 : 1;
+	return spool__new(&other, path, MOST) == -EBUSY ? 0 : 1;
 }
 
-static void test_one_process_at_a_time(void **state)
+TEST(test_one_process_at_a_time)
 {
-	struct spool *spool = open_spool(MOST);
-
-	(void)state;
 	assert_int_equal(unit_in_child(hold), 0);
-	spool__free(spool);
 }
 
-static void test_links_are_not_followed(void **state)
+TEST(test_links_are_not_followed, begin_without, end)
 {
-	struct spool *spool;
 	char other[160];
 
-	(void)state;
 	snprintf(other, sizeof(other), "%s/other", dir);
 	assert_int_equal(symlink(other, path), 0);
 	assert_int_equal(spool__new(&spool, path, MOST), -ELOOP);
@@ -372,64 +328,34 @@ static void test_links_are_not_followed(void **state)
 	assert_int_equal(spool__new(&spool, path, MOST), -EREMCHG);
 }
 
-static void test_the_file_of_something_else_stays(void **state)
+TEST(test_the_file_of_something_else_stays, begin_without, end)
 {
 	static const char *const texts[] = { "root:x:0:0:root:/root:/bin/bash\n", "7" };
-	struct spool *spool;
-	char *found;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		unit_write(dir, "spool", texts[i]);
 		assert_int_equal(spool__new(&spool, path, MOST), -EEXIST);
-		found = unit_read(dir, "spool");
-		assert_string_equal(found, texts[i]);
-		free(found);
+		assert_string_equal(unit_read(dir, "spool"), texts[i]);
 	}
 }
 
 /* The data of the first batch is damaged; then its header is missing, too. */
-static void test_half_a_first_batch_is_overwritten(void **state)
+TEST(test_half_a_first_batch_is_overwritten)
 {
 	const char none[48] = "";
-	struct spool *spool = open_spool(MOST);
 	int fd;
 
-	(void)state;
-	put(spool, 0, 300);
-	spool__free(spool);
+	put(0, 300);
+	close_spool();
 	fd = open(path, O_RDWR);
 	assert_int_equal(pwrite(fd, none, sizeof(none), 100), sizeof(none));
-	spool__free(open_spool(MOST));
+	open_spool();
+	close_spool();
 	assert_int_equal(pwrite(fd, none, sizeof(none), 0), sizeof(none));
 	close(fd);
-	spool = open_spool(MOST);
-	put(spool, 1, 300);
-	assert_int_equal(take(spool), 1);
-	spool__free(spool);
+	open_spool();
+	put(1, 300);
+	assert_int_equal(take(), 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, prepare, clean)
-		TEST(test_batches_are_read_in_order),
-		TEST(test_what_was_not_done_is_found_again),
-		TEST(test_several_are_read_together),
-		TEST(test_a_full_spool_loses_the_oldest),
-		TEST(test_batches_of_any_size_are_found_again),
-		TEST(test_a_batch_that_is_being_sent_is_not_lost),
-		TEST(test_a_batch_that_does_not_fit_is_lost),
-		TEST(test_a_batch_that_is_put_off_comes_after_the_others),
-		TEST(test_strikes_count_while_others_are_stored),
-		TEST(test_a_batch_that_was_put_off_survives),
-		TEST(test_a_batch_that_was_put_off_can_be_overwritten),
-		TEST(test_a_damaged_batch_is_not_read),
-		TEST(test_one_process_at_a_time),
-		TEST(test_links_are_not_followed),
-		TEST(test_the_file_of_something_else_stays),
-		TEST(test_half_a_first_batch_is_overwritten),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { begin, end })

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include <math.h>
-
 #include "core/hist.h"
 #include "stats/contrast.h"
 #include "stats/inference.h"
 #include "stats/judge.h"
 #include "stats/share.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static void assert_near(double got, double wanted, double within)
 {
@@ -18,7 +14,7 @@ static void assert_near(double got, double wanted, double within)
 }
 
 /* Abramowitz and Stegun, Handbook of Mathematical Functions, table 26.10. */
-static void t_against_the_table(void **state)
+TEST(t_against_the_table)
 {
 	static const struct {
 		double p, df, t;
@@ -29,7 +25,6 @@ static void t_against_the_table(void **state)
 		{ 0.9995, 5, 6.869 }, { 0.95, 3, 2.353 },   { 0.9, 8, 1.397 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT_OF(table); i++) {
 		double t = dist__t_quantile(table[i].p, table[i].df);
 
@@ -39,9 +34,8 @@ static void t_against_the_table(void **state)
 	}
 }
 
-static void t_at_its_ends(void **state)
+TEST(t_at_its_ends)
 {
-	(void)state;
 	assert_near(dist__t_both_tails(0, 3), 1, 1e-15);
 	assert_near(dist__t_both_tails(-2.571, 5), dist__t_both_tails(2.571, 5), 0);
 	assert_near(dist__t_both_tails(INFINITY, 3), 0, 0);
@@ -52,7 +46,7 @@ static void t_at_its_ends(void **state)
 }
 
 /* By numeric integration of the density with 60 digits. Normal: beyond 1e9 these digits agree. */
-static void t_of_many_degrees(void **state)
+TEST(t_of_many_degrees)
 {
 	static const struct {
 		double df, t, tails;
@@ -65,7 +59,6 @@ static void t_of_many_degrees(void **state)
 		{ INFINITY, 1.96, 0.0499957902964 }, { INFINITY, 8, 1.244192114854e-15 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT_OF(table); i++)
 		assert_near(dist__t_both_tails(table[i].t, table[i].df) / table[i].tails, 1, 3e-8);
 	assert_near(dist__t_both_tails(1.96, 999999) - dist__t_both_tails(1.96, 1e6), 2.8e-13,
@@ -78,16 +71,15 @@ static void t_of_many_degrees(void **state)
 	}
 }
 
-static void normal_quantiles(void **state)
+TEST(normal_quantiles)
 {
-	(void)state;
 	assert_near(dist__normal_quantile(0.975), 1.959963985, 1e-8);
 	assert_near(dist__normal_quantile(0.005), -2.575829304, 1e-8);
 	assert_near(dist__normal_quantile(0.5), 0, 1e-9);
 }
 
 /* R. G. Newcombe, Stat. Med. 17 (1998) 857-872, table I, method 3. */
-static void wilson_against_newcombe(void **state)
+TEST(wilson_against_newcombe)
 {
 	static const struct {
 		uint64_t part, whole;
@@ -99,7 +91,6 @@ static void wilson_against_newcombe(void **state)
 		{ 1, 29, 0.0061, 0.1718 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT_OF(table); i++) {
 		struct share_interval got = share__wilson(table[i].part, table[i].whole, 0.95);
 		struct share_interval rest =
@@ -114,9 +105,8 @@ static void wilson_against_newcombe(void **state)
 	assert_near(share__wilson(0, 0, 0.95).high, 1, 0);
 }
 
-static void odds(void **state)
+TEST(odds)
 {
-	(void)state;
 	assert_near(share__odds_ratio(0.2, 0.5), 4, 1e-12);
 	assert_near(share__odds_ratio(0.2, 0), 0, 0);
 	assert_true(isnan(share__odds_ratio(0, 0.5)));
@@ -124,11 +114,10 @@ static void odds(void **state)
 	assert_true(isnan(share__odds_ratio(NAN, 0.5)));
 }
 
-static void holm_worked_out(void **state)
+TEST(holm_worked_out)
 {
 	double p[] = { 0.01, 0.04, 0.03, 0.005 }, alone = 0.2, large[] = { 0.6, 0.7 };
 
-	(void)state;
 	assert_int_equal(holm__adjust(p, 4), 0);
 	assert_near(p[0], 0.03, 1e-15);
 	assert_near(p[1], 0.06, 1e-15); /* 0.04 * 1, but not before 0.03 * 2 */
@@ -143,14 +132,13 @@ static void holm_worked_out(void **state)
 }
 
 /* Equal numbers: Welch's. Else the more cautious of the two. By hand from means and variances. */
-static void contrasts(void **state)
+TEST(contrasts)
 {
 	const struct contrast_group one = { 20.8, 7.9, 15, 0 }, two = { 23.0, 3.8, 15, 0 };
 	const struct contrast_group few = { 20.6, 9.0, 10, 0 }, many = { 22.1, 0.9, 20, 0 };
 	struct contrast_group calm = { 19.4, 1.4, 10, 0 }, wild = { 21.6, 17.1, 20, 0 };
 	struct contrast got;
 
-	(void)state;
 	got = contrast__of(&one, &two, 0.95, 0);
 	assert_near(got.difference, 2.2, 1e-12);
 	assert_near(got.p, 0.0194, 0.0005); /* t = 2.491, df = 24.9 */
@@ -166,13 +154,12 @@ static void contrasts(void **state)
 	assert_near(got.p, 0.178, 0.001); /* pooled: t = 1.362, df = 58.3 */
 }
 
-static void contrasts_with_a_margin(void **state)
+TEST(contrasts_with_a_margin)
 {
 	const struct contrast_group off = { 0, 1, 10, 0 }, on = { 2, 1, 10, 0 };
 	struct contrast plain = contrast__of(&off, &on, 0.95, 0);
 	struct contrast at_bound = contrast__of(&off, &on, 0.95, plain.low);
 
-	(void)state;
 	/* Significant against a margin just if the interval lies beyond it. */
 	assert_near(at_bound.p, 0.05, 1e-9);
 	assert_near(contrast__of(&on, &off, 0.95, plain.low).p, 0.05, 1e-9);
@@ -180,13 +167,12 @@ static void contrasts_with_a_margin(void **state)
 }
 
 /* Whichever test sees less: at the end of its interval p is what the interval leaves. */
-static void contrasts_with_a_margin_of_unlike_groups(void **state)
+TEST(contrasts_with_a_margin_of_unlike_groups)
 {
 	const struct contrast_group off = { 0, 1, 10, 0 };
 	const struct contrast_group on[] = { { 4, 17, 20, 0 }, { 9, 17, 5, 0 } };
 	struct contrast plain;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		plain = contrast__of(&off, &on[i], 0.9, 0);
 		assert_true(plain.low > 0.5);
@@ -195,13 +181,12 @@ static void contrasts_with_a_margin_of_unlike_groups(void **state)
 	}
 }
 
-static void contrasts_without_variance(void **state)
+TEST(contrasts_without_variance)
 {
 	const struct contrast_group off = { 1, 0, 3, 0 }, same = off, other = { 2, 0, 3, 0 };
 	struct contrast_group known = other;
 	struct contrast got = contrast__of(&off, &same, 0.95, 0);
 
-	(void)state;
 	assert_near(got.p, 1, 0);
 	assert_near(got.high, got.low, 0);
 	assert_near(contrast__of(&off, &other, 0.95, 0).p, 0, 0);
@@ -232,10 +217,12 @@ static struct contrast_group summarise(const double *values, unsigned int nr)
 	return group;
 }
 
+/* Fills in the observations of a group, which differs by chance only. */
+typedef void draw_group(double *values, unsigned int nr);
+
 /* Returns the percentage of 95 % intervals that do not include a difference of 0. */
-static double missed(double (*draw)(void), unsigned int off, unsigned int on)
+static double missed(draw_group *draw, unsigned int off, unsigned int on, unsigned int pairs)
 {
-	const unsigned int pairs = 2000;
 	unsigned int missing = 0;
 	double values[64] = { 0 };
 
@@ -244,11 +231,8 @@ static double missed(double (*draw)(void), unsigned int off, unsigned int on)
 		struct contrast got;
 
 		for (unsigned int j = 0; j < 2; j++) {
-			unsigned int nr = j ? on : off;
-
-			for (unsigned int k = 0; k < nr; k++)
-				values[k] = draw();
-			groups[j] = summarise(values, nr);
+			draw(values, j ? on : off);
+			groups[j] = summarise(values, j ? on : off);
 		}
 		got = contrast__of(&groups[0], &groups[1], 0.95, 0);
 		missing += got.low > 0 || got.high < 0;
@@ -256,71 +240,66 @@ static double missed(double (*draw)(void), unsigned int off, unsigned int on)
 	return 100.0 * missing / pairs;
 }
 
-static double skewed(void)
+static void draw_normal(double *values, unsigned int nr)
 {
-	return -log(uniform());
+	for (unsigned int i = 0; i < nr; i++)
+		values[i] = normal();
+}
+
+static void draw_skewed(double *values, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++)
+		values[i] = -log(uniform());
 }
 
 /* The standard error of 5 % of 2000 is 0.5 %. */
-static void coverage(void **state)
+TEST(coverage)
 {
 	static const unsigned int numbers[][2] = { { 3, 3 }, { 5, 5 }, { 10, 10 }, { 3, 10 } };
 
-	(void)state;
 	for (size_t i = 0; i < COUNT_OF(numbers); i++)
-		assert_true(missed(normal, numbers[i][0], numbers[i][1]) < 6.5);
-	assert_true(missed(normal, 10, 10) > 3.5);
+		assert_true(missed(draw_normal, numbers[i][0], numbers[i][1], 2000) < 6.5);
+	assert_true(missed(draw_normal, 10, 10, 2000) > 3.5);
 	/* Worse than a logarithm of latencies is. */
-	assert_true(missed(skewed, 5, 5) < 6.5);
+	assert_true(missed(draw_skewed, 5, 5, 2000) < 6.5);
 }
 
-static double autocorrelated(double *state)
-{
-	*state = 0.6 * *state + 0.8 * normal();
-	return *state;
-}
+static unsigned int intervals; /* of a series */
 
 /* Batches of a series in which neighbours correlate by 0.6. */
-static double missed_by_batches(unsigned int intervals)
+static void draw_batches(double *values, unsigned int batches)
 {
-	unsigned int batches = observation__batches(intervals), missing = 0;
-	const unsigned int pairs = 1000;
-	double values[64] = { 0 };
+	double at = normal();
+	unsigned int taken = 0;
 
-	for (unsigned int i = 0; i < pairs; i++) {
-		struct contrast_group groups[2];
-		struct contrast got;
+	for (unsigned int i = 0; i < batches; i++) {
+		unsigned int first = taken;
 
-		for (unsigned int j = 0; j < 2; j++) {
-			double at = normal();
-			unsigned int taken = 0;
-
-			for (unsigned int k = 0; k < batches; k++) {
-				unsigned int first = taken;
-
-				for (values[k] = 0; taken < intervals * (k + 1) / batches; taken++)
-					values[k] += autocorrelated(&at);
-				values[k] /= taken - first;
-			}
-			groups[j] = summarise(values, batches);
+		for (values[i] = 0; taken < intervals * (i + 1) / batches; taken++) {
+			at = 0.6 * at + 0.8 * normal();
+			values[i] += at;
 		}
-		got = contrast__of(&groups[0], &groups[1], 0.95, 0);
-		missing += got.low > 0 || got.high < 0;
+		values[i] /= taken - first;
 	}
-	return 100.0 * missing / pairs;
 }
 
-static void batches_of_what_correlates(void **state)
+TEST(batches_of_what_correlates)
 {
-	(void)state;
-	assert_true(missed_by_batches(20) < 9);
-	assert_true(missed_by_batches(60) < 9);
-	assert_true(missed_by_batches(200) < 8);
+	static const struct {
+		unsigned int intervals;
+		double most;
+	} series[] = { { 20, 9 }, { 60, 9 }, { 200, 8 } };
+
+	for (size_t i = 0; i < COUNT_OF(series); i++) {
+		unsigned int batches = observation__batches(series[i].intervals);
+
+		intervals = series[i].intervals;
+		assert_true(missed(draw_batches, batches, batches, 1000) < series[i].most);
+	}
 }
 
-static void how_many_batches(void **state)
+TEST(how_many_batches)
 {
-	(void)state;
 	assert_int_equal(observation__batches(0), 0);
 	assert_int_equal(observation__batches(9), 0);
 	assert_int_equal(observation__batches(10), 3);
@@ -337,12 +316,11 @@ static void add(struct lat_hist *hist, uint64_t ns, uint64_t count, uint64_t tai
 		hist->max_ns = ns;
 }
 
-static void observations_are_histograms(void **state)
+TEST(observations_are_histograms)
 {
 	struct lat_hist hist = { 0 }, back = { 0 };
 	struct observation observation;
 
-	(void)state;
 	add(&hist, 100, 50, 8000);
 	add(&hist, 20000, 50, 8000);
 	add(&hist, HIST_LIMIT_NS, 1, 8000);
@@ -359,9 +337,8 @@ static void observations_are_histograms(void **state)
 	observation__clear(&observation);
 }
 
-static void edges(void **state)
+TEST(edges)
 {
-	(void)state;
 	assert_true(observation__is_edge(8000));
 	assert_true(observation__is_edge(63000));
 	assert_true(observation__is_edge(100000));
@@ -371,12 +348,11 @@ static void edges(void **state)
 	assert_true(observation__is_edge(1024000));
 }
 
-static void variation(void **state)
+TEST(variation)
 {
 	struct lat_hist hist = { 0 };
 	struct observation observation;
 
-	(void)state;
 	assert_int_equal(observation__take(&observation, &hist), 0);
 	assert_near(observation__variation(&observation), 0, 0);
 	observation__clear(&observation);
@@ -388,14 +364,13 @@ static void variation(void **state)
 }
 
 /* Two slots with as many samples: half their distance, over the mean. */
-static void variation_is_of_the_middles_of_slots(void **state)
+TEST(variation_is_of_the_middles_of_slots)
 {
 	const uint64_t ns[] = { 1000, 1500000 };
 	struct lat_hist hist = { 0 };
 	double middles[2];
 	struct observation observation;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		uint32_t slot = hist_slot(ns[i]);
 
@@ -408,28 +383,4 @@ static void variation_is_of_the_middles_of_slots(void **state)
 	observation__clear(&observation);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(t_against_the_table),
-		cmocka_unit_test(t_at_its_ends),
-		cmocka_unit_test(t_of_many_degrees),
-		cmocka_unit_test(normal_quantiles),
-		cmocka_unit_test(wilson_against_newcombe),
-		cmocka_unit_test(odds),
-		cmocka_unit_test(holm_worked_out),
-		cmocka_unit_test(contrasts),
-		cmocka_unit_test(contrasts_with_a_margin),
-		cmocka_unit_test(contrasts_with_a_margin_of_unlike_groups),
-		cmocka_unit_test(contrasts_without_variance),
-		cmocka_unit_test(coverage),
-		cmocka_unit_test(how_many_batches),
-		cmocka_unit_test(batches_of_what_correlates),
-		cmocka_unit_test(observations_are_histograms),
-		cmocka_unit_test(edges),
-		cmocka_unit_test(variation),
-		cmocka_unit_test(variation_is_of_the_middles_of_slots),
-	};
-
-	return cmocka_run_group_tests_name("stat", tests, NULL, NULL);
-}
+UNIT_MAIN()

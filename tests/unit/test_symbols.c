@@ -2,8 +2,6 @@
 /* Names of addresses, of small programs that the tests build, and of kernels and files made up. */
 #include "unit.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 
@@ -43,34 +41,10 @@ struct program {
 	size_t nr;
 };
 
-/* The text of a frame of the first stack, as latscope prints it. */
-static const char *text_of(const struct symbols *symbols, size_t index, char text[FRAME_TEXT])
-{
-	const struct symbol *symbol = symbols__frame(symbols, 0, index);
-	char name[SYMBOL_TEXT], place[SYMBOL_TEXT];
-	const struct frame frame = { .name = symbol__name(symbol, name),
-				     .place = symbol__place(symbol, place) };
-
-	return frame__text(&frame, symbol->address, false, text);
-}
-
-static void run(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void run(const char *format, ...)
-{
-	char command[4096];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(command, sizeof(command), format, args);
-	va_end(args);
-	assert_int_equal(system(command), 0);
-}
-
 static void build(const char *name, const char *options)
 {
 	unit_write(dir, "walker.c", walker);
-	run("cd %s && cc -O1 -fno-omit-frame-pointer %s walker.c -o %s", dir, options, name);
+	unit_shell("cd %s && cc -O1 -fno-omit-frame-pointer %s walker.c -o %s", dir, options, name);
 }
 
 static struct program start(const char *name)
@@ -114,8 +88,23 @@ static void end(const struct program *program)
 static void (*confine)(void); /* as in struct symbols_config */
 static uint32_t limit_ms;
 
+static struct symbols *symbols; /* of the test that runs */
+static char why[RUN_TEXT];
+
+static void end_symbols(void)
+{
+	symbols__free(symbols);
+	symbols = NULL;
+}
+
+static void tear_down(void)
+{
+	end_symbols();
+	unit_leave_dir();
+}
+
 /* NULL: the kernel's own. */
-static struct symbols *begin(const char *kallsyms)
+static void begin(const char *kallsyms)
 {
 	char *debug = strdup(unit_path(dir, "debug"));
 	char *path = kallsyms ? strdup(unit_path(dir, kallsyms)) : NULL;
@@ -124,17 +113,16 @@ static struct symbols *begin(const char *kallsyms)
 					       .confine = confine,
 					       .limit_ms = limit_ms,
 					       .debug_dir = debug };
-	struct symbols *symbols;
 
+	end_symbols();
 	assert_int_equal(chmod(dir, 0755), 0);
 	assert_int_equal(symbols__begin(&symbols, &config), 0);
 	free(debug);
 	free(path);
-	return symbols;
 }
 
 /* Has a process noted, and returns when that is done: when a later request has been taken. */
-static void note(struct symbols *symbols, pid_t pid)
+static void note(pid_t pid)
 {
 	int queued = 1;
 
@@ -146,8 +134,35 @@ static void note(struct symbols *symbols, pid_t pid)
 	}
 }
 
-static void assert_frame(const struct symbols *symbols, int stack, size_t i, const char *function,
-			 const char *file)
+static int add(pid_t pid, const uint64_t *stack, size_t nr)
+{
+	return symbols__add(symbols, (uint32_t)pid, stack, nr);
+}
+
+static void resolve(void)
+{
+	strcpy(why, "not set");
+	assert_int_equal(symbols__resolve(symbols, why), 0);
+}
+
+/* The reason why names are missing. */
+static void resolve_saying(const char *reason)
+{
+	resolve();
+	assert_string_equal(why, reason);
+}
+
+static void assert_text(size_t i, const char *text)
+{
+	const struct symbol *symbol = symbols__frame(symbols, 0, i);
+	char name[SYMBOL_TEXT], place[SYMBOL_TEXT], out[FRAME_TEXT];
+	const struct frame frame = { .name = symbol__name(symbol, name),
+				     .place = symbol__place(symbol, place) };
+
+	assert_string_equal(frame__text(&frame, symbol->address, false, out), text);
+}
+
+static void assert_frame(int stack, size_t i, const char *function, const char *file)
 {
 	const struct symbol *symbol = symbols__frame(symbols, stack, i);
 
@@ -156,244 +171,187 @@ static void assert_frame(const struct symbols *symbols, int stack, size_t i, con
 }
 
 /* The two innermost frames. */
-static struct symbols *note_and_end(const struct program *program)
+static void note_and_end(const struct program *program)
 {
-	struct symbols *symbols = begin(NULL);
-
-	note(symbols, program->pid);
-	symbols__add(symbols, (uint32_t)program->pid, program->stack, 2);
+	begin(NULL);
+	note(program->pid);
+	add(program->pid, program->stack, 2);
 	end(program);
-	return symbols;
-}
-
-static void assert_no_reason(const char *why)
-{
-	assert_string_equal(why, "");
 }
 
 /* The whole way: it runs, is noted, exits, and then gets its names. */
-static struct symbols *name_walker(const char *name, char why[RUN_TEXT])
+static void name_walker(const char *name)
 {
 	struct program program = start(name);
-	struct symbols *symbols = begin(NULL);
 
+	begin(NULL);
 	assert_int_equal(program.nr, 4);
-	note(symbols, program.pid);
-	assert_int_equal(symbols__add(symbols, (uint32_t)program.pid, program.stack, 3), 0);
-	assert_int_equal(symbols__add(symbols, (uint32_t)program.pid, program.stack, 4), 1);
+	note(program.pid);
+	assert_int_equal(add(program.pid, program.stack, 3), 0);
+	assert_int_equal(add(program.pid, program.stack, 4), 1);
 	end(&program);
-	assert_int_equal(symbols__resolve(symbols, why), 0);
-	return symbols;
+	resolve();
 }
 
 static void assert_walker(const char *name)
 {
-	char why[RUN_TEXT];
-	struct symbols *symbols = name_walker(name, why);
-
-	assert_no_reason(why);
-	assert_frame(symbols, 0, 0, "inner", name);
+	name_walker(name);
+	assert_string_equal(why, "");
+	assert_frame(0, 0, "inner", name);
 	assert_int_equal(symbols__frame(symbols, 0, 0)->offset, 1);
-	assert_frame(symbols, 0, 1, "outer", name);
-	assert_frame(symbols, 0, 2, "main", name);
+	assert_frame(0, 1, "outer", name);
+	assert_frame(0, 2, "main", name);
 	assert_int_equal(symbols__frame(symbols, 0, 2)->kind, SYMBOL_ELF);
-	symbols__free(symbols);
 }
 
-static void test_program_that_exited_has_its_functions(void **state)
+TEST(test_program_that_exited_has_its_functions)
 {
-	(void)state;
-	build("walker", "");
-	assert_walker("walker");
+	static const char *const options[] = { "", "-static-pie", "-no-pie" };
+
+	for (size_t i = 0; i < 3; i++) {
+		print_message("walker %s\n", options[i]);
+		build("walker", options[i]);
+		assert_walker("walker");
+	}
 }
 
-static void test_static_pie_has_its_functions(void **state)
+TEST(test_names_of_cpp_are_as_in_the_source)
 {
-	(void)state;
-	build("walker", "-static-pie");
-	assert_walker("walker");
-}
-
-static void test_program_at_a_fixed_address_has_its_functions(void **state)
-{
-	(void)state;
-	build("walker", "-no-pie");
-	assert_walker("walker");
-}
-
-static void test_names_of_cpp_are_as_in_the_source(void **state)
-{
-	char why[RUN_TEXT];
-	struct symbols *symbols;
-
-	(void)state;
 	build("walker", "-Dinner=_ZN2db5queryEii -Douter=_Zouter");
-	symbols = name_walker("walker", why);
-	assert_no_reason(why);
-	assert_frame(symbols, 0, 0, "db::query(int, int)", "walker");
+	name_walker("walker");
+	assert_string_equal(why, "");
+	assert_frame(0, 0, "db::query(int, int)", "walker");
 	assert_int_equal(symbols__frame(symbols, 0, 0)->offset, 1);
-	assert_frame(symbols, 0, 1, "_Zouter", "walker"); /* its grammar is wrong */
-	symbols__free(symbols);
+	assert_frame(0, 1, "_Zouter", "walker"); /* its grammar is wrong */
 }
 
-static void test_deleted_program_has_its_functions(void **state)
+TEST(test_deleted_program_has_its_functions)
 {
-	struct symbols *symbols;
-	char why[RUN_TEXT];
 	struct program program = build_and_start("");
 
-	(void)state;
 	unlink(unit_path(dir, "walker"));
 	build("walker", "-static-pie"); /* another one in its place */
-	symbols = note_and_end(&program);
-	assert_int_equal(symbols__resolve(symbols, why), 0);
+	note_and_end(&program);
+	resolve();
 	if (geteuid()) /* it takes the privilege for map_files */
-		assert_non_null(strstr(why, "could not be opened"));
+		assert_has(why, "could not be opened");
 	else
-		assert_frame(symbols, 0, 1, "outer", "walker");
-	symbols__free(symbols);
+		assert_frame(0, 1, "outer", "walker");
 }
 
-static void test_file_that_was_changed_is_not_used(void **state)
+TEST(test_file_that_was_changed_is_not_used)
 {
 	struct program program = build_and_start("");
-	struct symbols *symbols = note_and_end(&program);
-	char why[RUN_TEXT];
 
-	(void)state;
-	run("echo >>%s", unit_path(dir, "walker"));
-	assert_int_equal(symbols__resolve(symbols, why), 0);
-	assert_string_equal(why, "1 files were changed meanwhile");
-	assert_frame(symbols, 0, 1, "", "walker");
+	note_and_end(&program);
+
+	unit_shell("echo >>%s", unit_path(dir, "walker"));
+	resolve_saying("1 files were changed meanwhile");
+	assert_frame(0, 1, "", "walker");
 	assert_string_equal(symbols__frame(symbols, 0, 1)->build_id, "");
-	symbols__free(symbols);
 }
 
 /* Its build-id, as readelf prints it. */
 static void read_build_id(const char *name, char out[65])
 {
-	char *text, *found;
+	char *found;
 
-	run("readelf -n %s/%s >%s/notes", dir, name, dir);
-	text = unit_read(dir, "notes");
-	found = strstr(text, "Build ID: ");
+	unit_shell("readelf -n %s/%s >%s/notes", dir, name, dir);
+	found = strstr(unit_read(dir, "notes"), "Build ID: ");
 	assert_non_null(found);
 	assert_int_equal(sscanf(found, "Build ID: %64[0-9a-f]", out), 1);
-	free(text);
 }
 
-static void test_stripped_program_has_names_of_its_debug_file(void **state)
+TEST(test_stripped_program_has_names_of_its_debug_file)
 {
-	char why[RUN_TEXT], id[65], text[FRAME_TEXT], expected[SYMBOL_TEXT];
-	struct symbols *symbols;
+	char id[65];
 
-	(void)state;
 	build("walker", "-g");
 	read_build_id("walker", id);
-	run("cd %s && mkdir -p debug/.build-id/%.2s && objcopy --only-keep-debug walker "
-	    "debug/.build-id/%.2s/%s.debug && strip walker",
-	    dir, id, id, id + 2);
+	unit_shell("cd %s && mkdir -p debug/.build-id/%.2s && objcopy --only-keep-debug walker "
+		   "debug/.build-id/%.2s/%s.debug && strip walker",
+		   dir, id, id, id + 2);
 	assert_walker("walker");
 
-	run("rm -r %s/debug", dir);
-	symbols = name_walker("walker", why);
-	assert_frame(symbols, 0, 1, "", "walker");
-	snprintf(expected, sizeof(expected), "walker+0x%lx (%s)",
-		 symbols__frame(symbols, 0, 1)->file_offset, id);
-	assert_string_equal(text_of(symbols, 1, text), expected);
-	symbols__free(symbols);
+	unit_shell("rm -r %s/debug", dir);
+	name_walker("walker");
+	assert_frame(0, 1, "", "walker");
+	assert_text(1,
+		    unit_text("walker+0x%lx (%s)", symbols__frame(symbols, 0, 1)->file_offset, id));
 }
 
-static void test_debug_file_of_another_build_is_not_used(void **state)
+TEST(test_debug_file_of_another_build_is_not_used)
 {
-	struct symbols *symbols;
-	char why[RUN_TEXT], id[65];
+	char id[65];
 
-	(void)state;
 	build("other", "-g -DOTHER -static-pie");
 	build("walker", "-g");
 	read_build_id("walker", id);
-	run("cd %s && mkdir -p debug/.build-id/%.2s && cp other debug/.build-id/%.2s/%s.debug && "
-	    "strip walker",
-	    dir, id, id, id + 2);
-	symbols = name_walker("walker", why);
-	assert_frame(symbols, 0, 1, "", "walker");
-	symbols__free(symbols);
+	unit_shell(
+		"cd %s && mkdir -p debug/.build-id/%.2s && cp other debug/.build-id/%.2s/%s.debug && "
+		"strip walker",
+		dir, id, id, id + 2);
+	name_walker("walker");
+	assert_frame(0, 1, "", "walker");
 }
 
-static void test_names_are_sanitized(void **state)
+TEST(test_names_are_sanitized)
 {
-	struct symbols *symbols;
-	char why[RUN_TEXT];
-
-	(void)state;
 	build("walker", "");
-	run("cd %s && objcopy --redefine-sym outer=\"$(printf 'ev\\033[2Jil')\" walker && "
-	    "mv walker \"$(printf 'x\\033y')\"",
-	    dir);
-	symbols = name_walker("x\033y", why);
-	assert_frame(symbols, 0, 1, "ev?[2Jil", "x?y");
-	symbols__free(symbols);
+	unit_shell("cd %s && objcopy --redefine-sym outer=\"$(printf 'ev\\033[2Jil')\" walker && "
+		   "mv walker \"$(printf 'x\\033y')\"",
+		   dir);
+	name_walker("x\033y");
+	assert_frame(0, 1, "ev?[2Jil", "x?y");
 }
 
 /* outer() and main() have frame pointers; what calls main() has none, and nothing calls that. */
-static void test_stack_that_ends_without_frame_pointer_is_truncated(void **state)
+TEST(test_stack_that_ends_without_frame_pointer_is_truncated)
 {
 	const uint64_t nowhere = 0x1000;
-	struct symbols *symbols;
 	struct program program;
 	size_t truncated;
-	char why[RUN_TEXT];
 
-	(void)state;
 	build("walker", "");
-	symbols = name_walker("walker", why);
+	name_walker("walker");
 	assert_int_equal(symbols__end_of(symbols, 0, 48), SYMBOLS_COMPLETE);
 	assert_int_equal(symbols__end_of(symbols, 1, 48), SYMBOLS_COMPLETE);
 	assert_int_equal(symbols__end_of(symbols, 1, 4), SYMBOLS_DEEPER);
-	symbols__free(symbols);
 
 	program = build_and_start("-O2 -fomit-frame-pointer -DNR=1");
-	symbols = note_and_end(&program);
-	symbols__add(symbols, (uint32_t)program.pid, &nowhere, 1);
-	assert_int_equal(symbols__resolve(symbols, why), 0);
-	assert_frame(symbols, 0, 1, "outer", "walker");
+	note_and_end(&program);
+	add(program.pid, &nowhere, 1);
+	resolve();
+	assert_frame(0, 1, "outer", "walker");
 #ifdef __x86_64__
 	assert_int_equal(symbols__end_of(symbols, 0, 48), SYMBOLS_TRUNCATED);
 #endif
 	assert_int_equal(symbols__end_of(symbols, 1, 48), SYMBOLS_TRUNCATED);
 	assert_int_equal(symbols__truncated(symbols, (uint32_t)program.pid, &truncated), 2);
 	assert_true(truncated >= 1);
-	symbols__free(symbols);
 }
 
-static void test_process_that_exited_before_is_unknown(void **state)
+TEST(test_process_that_exited_before_is_unknown)
 {
-	struct symbols *symbols = begin(NULL);
 	const uint64_t address = 0x401000;
-	char why[RUN_TEXT], text[FRAME_TEXT];
-	pid_t pid = unit_fork();
+	pid_t pid;
 
-	(void)state;
+	begin(NULL);
+	pid = unit_fork();
 	if (!pid)
 		_exit(0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	symbols__note(symbols, (uint32_t)pid, clock__now_ns());
-	symbols__add(symbols, (uint32_t)pid, &address, 1);
-	assert_int_equal(symbols__resolve(symbols, why), 0);
-	assert_string_equal(why, "a process had exited (1 times)");
-	assert_string_equal(text_of(symbols, 0, text), "0x401000");
-	symbols__free(symbols);
+	add(pid, &address, 1);
+	resolve_saying("a process had exited (1 times)");
+	assert_text(0, "0x401000");
 }
 
-static void test_kernel_functions_by_address(void **state)
+TEST(test_kernel_functions_by_address)
 {
 	const uint64_t stack[] = { 0xffffffff81001010, 0xffffffff81002000, 0xffffffff81003005,
 				   0xffffffffc0000030, 0xffffffffc0200000, 0xffffffff81001018 };
-	struct symbols *symbols;
-	char why[RUN_TEXT], text[FRAME_TEXT];
 
-	(void)state;
 	unit_write(dir, "kallsyms",
 		   "0000000000000000 A fixed_percpu_data\n"
 		   "ffffffff81001000 T vfs_read\n"
@@ -401,65 +359,55 @@ static void test_kernel_functions_by_address(void **state)
 		   "ffffffff81003000 D data\n"
 		   "broken\n"
 		   "ffffffffc0000010 t ev\033il\t[ext4]\n");
-	symbols = begin("kallsyms");
-	symbols__add(symbols, 0, stack, 6);
-	assert_int_equal(symbols__resolve(symbols, why), 0);
-	assert_no_reason(why);
-	assert_string_equal(text_of(symbols, 0, text), "vfs_read+0x10 [kernel]");
+	begin("kallsyms");
+	add(0, stack, 6);
+	resolve_saying("");
+	assert_text(0, "vfs_read+0x10 [kernel]");
 	/* A call at the end of vfs_read(), to a function that does not return. */
-	assert_string_equal(text_of(symbols, 1, text), "vfs_read+0x1000 [kernel]");
-	assert_string_equal(text_of(symbols, 2, text), "0xffffffff81003005");
-	assert_string_equal(text_of(symbols, 3, text), "ev?il+0x20 [ext4]");
+	assert_text(1, "vfs_read+0x1000 [kernel]");
+	assert_text(2, "0xffffffff81003005");
+	assert_text(3, "ev?il+0x20 [ext4]");
 	/* Too far from any symbol. */
-	assert_string_equal(text_of(symbols, 4, text), "0xffffffffc0200000");
-	assert_string_equal(text_of(symbols, 5, text), "vfs_read+0x18 [kernel]");
-	symbols__free(symbols);
+	assert_text(4, "0xffffffffc0200000");
+	assert_text(5, "vfs_read+0x18 [kernel]");
 }
 
-static void test_hidden_kernel_addresses_have_no_names(void **state)
+TEST(test_hidden_kernel_addresses_have_no_names)
 {
 	const uint64_t address = 0xffffffff81001010;
-	struct symbols *symbols;
-	char why[RUN_TEXT], text[FRAME_TEXT];
 
-	(void)state;
 	unit_write(dir, "kallsyms", "0000000000000000 T vfs_read\n0000000000000000 t next\n");
-	symbols = begin("kallsyms");
-	symbols__add(symbols, 0, &address, 1);
-	assert_int_equal(symbols__resolve(symbols, why), 0);
-	assert_string_equal(why, "the kernel hides its addresses");
-	assert_string_equal(text_of(symbols, 0, text), "0xffffffff81001010");
-	symbols__free(symbols);
+	begin("kallsyms");
+	add(0, &address, 1);
+	resolve_saying("the kernel hides its addresses");
+	assert_text(0, "0xffffffff81001010");
 }
 
-static void test_vdso_has_its_functions(void **state)
+TEST(test_vdso_has_its_functions)
 {
-	struct symbols *symbols = begin(NULL);
 	uint64_t address = 0;
-	char why[RUN_TEXT], line[256];
+	char line[256];
 	FILE *maps = fopen("/proc/self/maps", "r");
 
-	(void)state;
 	while (fgets(line, sizeof(line), maps))
 		if (strstr(line, "[vdso]"))
 			address = strtoull(line, NULL, 16);
 	fclose(maps);
 	assert_true(address);
-	note(symbols, getpid());
+	begin(NULL);
+	note(getpid());
 	for (uint64_t at = 0; at < 0x1000; at += 16) {
 		const uint64_t here = address + at;
 
-		symbols__add(symbols, (uint32_t)getpid(), &here, 1);
+		add(getpid(), &here, 1);
 	}
-	assert_int_equal(symbols__resolve(symbols, why), 0);
-	assert_no_reason(why);
+	resolve_saying("");
 	for (int i = 0; i < 256; i++) {
 		assert_int_equal(symbols__frame(symbols, i, 0)->kind, SYMBOL_VDSO);
 		if (strstr(symbols__frame(symbols, i, 0)->function, "clock_gettime"))
 			address = 0;
 	}
 	assert_int_equal(address, 0);
-	symbols__free(symbols);
 }
 
 /* Executable memory of this process. */
@@ -472,46 +420,38 @@ static uint64_t map_code(int fd, size_t size)
 	return (uint64_t)at;
 }
 
-static struct symbols *name_jit(uint64_t address)
+static void name_jit(uint64_t address)
 {
-	struct symbols *symbols = begin(NULL);
-	char why[RUN_TEXT];
-
-	note(symbols, getpid());
-	symbols__add(symbols, (uint32_t)getpid(), &address, 1);
-	assert_int_equal(symbols__resolve(symbols, why), 0);
+	begin(NULL);
+	note(getpid());
+	add(getpid(), &address, 1);
+	resolve();
 	assert_int_equal(symbols__frame(symbols, 0, 0)->kind, SYMBOL_JIT);
-	return symbols;
 }
 
-static void test_jit_code_has_the_names_of_its_own_users_file(void **state)
+TEST(test_jit_code_has_the_names_of_its_own_users_file)
 {
 	uint64_t address = map_code(-1, 4096) + 0x20;
-	char path[64], content[256], text[FRAME_TEXT];
-	struct symbols *symbols;
+	char path[64], content[256];
 
-	(void)state;
 	snprintf(path, sizeof(path), "perf-%d.map", getpid());
 	snprintf(content, sizeof(content), "junk\n%lx 40 old\n%lx 8 Evil;\033run()\n",
 		 address - 0x20, address - 4);
 	unit_write("/tmp", path, content);
-	symbols = name_jit(address);
-	assert_string_equal(text_of(symbols, 0, text), "Evil;?run()+0x4 [jit]");
-	symbols__free(symbols);
+	name_jit(address);
+	assert_text(0, "Evil;?run()+0x4 [jit]");
 	if (!geteuid()) {
 		assert_int_equal(chown(unit_path("/tmp", path), 12345, 12345), 0);
-		symbols = name_jit(address);
-		assert_frame(symbols, 0, 0, "", "[jit]");
-		symbols__free(symbols);
+		name_jit(address);
+		assert_frame(0, 0, "", "[jit]");
 	}
 	unlink(unit_path("/tmp", path));
 	unit_write(dir, "map", content);
 	assert_int_equal(symlink(unit_path(dir, "map"), "/tmp/latscope-unit-link"), 0);
 	snprintf(content, sizeof(content), "/tmp/%s", path);
 	assert_int_equal(rename("/tmp/latscope-unit-link", content), 0);
-	symbols = name_jit(address);
-	assert_frame(symbols, 0, 0, "", "[jit]");
-	symbols__free(symbols);
+	name_jit(address);
+	assert_frame(0, 0, "", "[jit]");
 	unlink(content);
 	munmap((void *)(address - 0x20), 4096);
 }
@@ -532,21 +472,19 @@ static void spoil(char *image, size_t size)
 	memcpy(image, "\177ELF\2\1", 6);
 }
 
-static void test_broken_files_cost_only_their_names(void **state)
+TEST(test_broken_files_cost_only_their_names)
 {
 	enum { BROKEN = 48 };
-	struct symbols *symbols;
 	uint64_t stack[DEPTH], where[BROKEN];
-	char why[RUN_TEXT], name[32], *image;
+	char name[32], *image;
 	struct stat st;
 	int fd;
 
-	(void)state;
 	build("walker", "-g");
 	assert_int_equal(stat(unit_path(dir, "walker"), &st), 0);
 	for (int i = 0; i < BROKEN; i++) {
 		snprintf(name, sizeof(name), "broken%d", i);
-		run("cp %s/walker %s/%s", dir, dir, name);
+		unit_shell("cp %s/walker %s/%s", dir, dir, name);
 		fd = open(unit_path(dir, name), O_RDWR | O_CLOEXEC);
 		image = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		assert_ptr_not_equal(image, MAP_FAILED);
@@ -562,20 +500,19 @@ static void test_broken_files_cost_only_their_names(void **state)
 	stack[0] = map_code(fd, 1 << 14);
 	close(fd);
 
-	symbols = begin(NULL);
-	note(symbols, getpid());
-	symbols__add(symbols, (uint32_t)getpid(), stack, 1);
+	begin(NULL);
+	note(getpid());
+	add(getpid(), stack, 1);
 	for (int i = 0; i < BROKEN; i++) {
 		for (size_t j = 0; j < DEPTH; j++)
 			stack[j] = where[i] + 0x1000 + 16 * j;
-		symbols__add(symbols, (uint32_t)getpid(), stack, DEPTH);
+		add(getpid(), stack, DEPTH);
 	}
-	assert_int_equal(symbols__resolve(symbols, why), 0);
+	resolve();
 	for (int i = 0; i <= BROKEN; i++)
 		for (size_t j = 0; j < symbols__depth(symbols, i); j++)
 			assert_int_equal(symbols__frame(symbols, i, j)->kind, SYMBOL_ELF);
 	assert_int_equal(strlen(symbols__frame(symbols, 0, 0)->build_id), 40);
-	symbols__free(symbols);
 	for (int i = 0; i < BROKEN; i++)
 		munmap((void *)where[i], (size_t)st.st_size);
 }
@@ -585,104 +522,64 @@ static void hang(void)
 	pause();
 }
 
-static void test_resolver_that_crashes_or_hangs_costs_only_names(void **state)
+TEST(test_resolver_that_crashes_or_hangs_costs_only_names)
 {
 	static void (*const faults[])(void) = { abort, hang };
 	struct program program;
-	struct symbols *symbols;
-	char why[RUN_TEXT];
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		confine = faults[i];
 		limit_ms = 300;
 		program = build_and_start("");
-		symbols = note_and_end(&program);
+		note_and_end(&program);
 		confine = NULL;
 		limit_ms = 0;
-		assert_int_equal(symbols__resolve(symbols, why), 0);
-		assert_string_equal(why, "1 files are broken, not ELF, or took too long");
-		assert_frame(symbols, 0, 1, "", "walker");
-		symbols__free(symbols);
+		resolve_saying("1 files are broken, not ELF, or took too long");
+		assert_frame(0, 1, "", "walker");
 	}
 }
 
-static void test_devices_are_not_opened(void **state)
+TEST(test_devices_are_not_opened)
 {
 	uint64_t address;
-	struct symbols *symbols;
-	char why[RUN_TEXT];
 	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 
-	(void)state;
 	address = map_code(fd, 4096);
 	close(fd);
-	symbols = begin(NULL);
-	note(symbols, getpid());
-	symbols__add(symbols, (uint32_t)getpid(), &address, 1);
-	assert_int_equal(symbols__resolve(symbols, why), 0);
-	assert_string_equal(why, "1 files could not be opened");
-	symbols__free(symbols);
+	begin(NULL);
+	note(getpid());
+	add(getpid(), &address, 1);
+	resolve_saying("1 files could not be opened");
 	munmap((void *)address, 4096);
 }
 
-static void test_addresses_without_room_are_counted(void **state)
+TEST(test_addresses_without_room_are_counted)
 {
-	struct symbols *symbols = begin("missing");
-	char why[RUN_TEXT];
-
-	(void)state;
+	begin("missing");
 	for (uint64_t i = 0; i < SLOTS + 10; i++)
-		assert_int_equal(symbols__add(symbols, 0, &i, 1), i);
-	assert_int_equal(symbols__add(symbols, 0, NULL, 0), SLOTS + 10);
-	assert_int_equal(symbols__resolve(symbols, why), 0);
-	assert_non_null(strstr(why, "only 32768 addresses are named"));
+		assert_int_equal(add(0, &i, 1), i);
+	assert_int_equal(add(0, NULL, 0), SLOTS + 10);
+	resolve();
+	assert_has(why, "only 32768 addresses are named");
 	assert_int_equal(symbols__frame(symbols, 77, 0)->address, 77);
 	assert_int_equal(symbols__frame(symbols, SLOTS + 5, 0)->kind, SYMBOL_UNKNOWN);
-	symbols__free(symbols);
 }
 
-static void test_collector_that_was_killed_is_an_error(void **state)
+TEST(test_collector_that_was_killed_is_an_error)
 {
-	struct symbols *symbols = begin("missing");
 	const uint64_t address = 12;
-	char why[RUN_TEXT];
 
-	(void)state;
-	symbols__add(symbols, 0, &address, 1);
+	begin("missing");
+	add(0, &address, 1);
 	kill(symbols->collector, SIGKILL);
 	assert_true(symbols__resolve(symbols, why) < 0);
-	assert_non_null(strstr(why, "failed"));
+	assert_has(why, "failed");
 	assert_int_equal(symbols__frame(symbols, 0, 0)->address, 12);
-	symbols__free(symbols);
 }
 
-int main(void)
+static void ignore_closed_pipes(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, unit_make_dir, unit_remove_dir)
-	const struct CMUnitTest tests[] = {
-		TEST(test_program_that_exited_has_its_functions),
-		TEST(test_static_pie_has_its_functions),
-		TEST(test_program_at_a_fixed_address_has_its_functions),
-		TEST(test_names_of_cpp_are_as_in_the_source),
-		TEST(test_deleted_program_has_its_functions),
-		TEST(test_file_that_was_changed_is_not_used),
-		TEST(test_stripped_program_has_names_of_its_debug_file),
-		TEST(test_debug_file_of_another_build_is_not_used),
-		TEST(test_names_are_sanitized),
-		TEST(test_stack_that_ends_without_frame_pointer_is_truncated),
-		TEST(test_process_that_exited_before_is_unknown),
-		TEST(test_kernel_functions_by_address),
-		TEST(test_hidden_kernel_addresses_have_no_names),
-		TEST(test_vdso_has_its_functions),
-		TEST(test_jit_code_has_the_names_of_its_own_users_file),
-		TEST(test_broken_files_cost_only_their_names),
-		TEST(test_resolver_that_crashes_or_hangs_costs_only_names),
-		TEST(test_devices_are_not_opened),
-		TEST(test_addresses_without_room_are_counted),
-		TEST(test_collector_that_was_killed_is_an_error),
-	};
-
 	signal(SIGPIPE, SIG_IGN);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
+
+UNIT_MAIN(.each = { unit_enter_dir, tear_down }, .all = { ignore_closed_pipes })

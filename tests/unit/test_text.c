@@ -6,34 +6,37 @@
 #include "print/text.h"
 #include "store/writer.h"
 
-static char *print_probe(const struct run *run, unsigned int probe, struct text_style style)
-{
-	struct sheet *sheet = sheet_begin();
+static struct run *run;
 
-	text__probe(sheet->out, run, &run->probes[probe], &style);
-	return sheet_end(sheet);
+static void begin(void)
+{
+	run = sample_run();
 }
 
-static void assert_text(char *got, const char *expected)
+static void end(void)
+{
+	sample_free(run);
+}
+
+static const struct text_style plain;
+
+static char *print_probe(unsigned int probe, struct text_style style)
+{
+	text__probe(unit_print(), run, &run->probes[probe], &style);
+	return sheet();
+}
+
+static char *print_plain(void)
+{
+	return print_probe(0, plain);
+}
+
+static void assert_text(const char *got, const char *expected)
 {
 	if (strcmp(got, expected)) {
 		fprintf(stderr, "got:\n%s", got);
 		fail_msg("not as expected");
 	}
-	free(got);
-}
-
-/* Line breaks as single spaces, to look for what may have been wrapped. */
-static void flatten(char *text)
-{
-	char *to = text;
-
-	for (; *text; text++) {
-		*to = *text == '\n' ? ' ' : *text;
-		if (*to != ' ' || to[-1] != ' ')
-			to++;
-	}
-	*to = '\0';
 }
 
 static const char iolat[] =
@@ -74,101 +77,64 @@ static const char iolat[] =
 	"sda                           3 40.0 us 40.0 us 40.0 us 40.0 us    100 %  120 us\n"
 	"vdb                           1 1.00 us 1.00 us 1.00 us 1.00 us      0 % 1.00 us\n";
 
-static void a_probe(void **state)
+TEST(a_probe)
 {
-	struct run *run = sample_run();
-
-	(void)state;
-	assert_text(print_probe(run, 0, (struct text_style){ .top = 10 }), iolat);
-	sample_free(run);
+	assert_text(print_probe(0, (struct text_style){ .top = 10 }), iolat);
 }
 
-static void a_refused_probe(void **state)
+TEST(a_refused_probe)
 {
-	struct run *run = sample_run();
-
-	(void)state;
-	assert_text(print_probe(run, 1, (struct text_style){ 0 }),
+	assert_text(print_probe(1, plain),
 		    "memlat: not measured: the kernel does not allow kprobes here (lockdown)\n");
-	sample_free(run);
 }
 
 /*
  * Missing events that could hide a tail are printed before any number, with reasons; fewer are not.
  */
-static void missing_events_come_first(void **state)
+TEST(missing_events_come_first)
 {
-	struct run *run = sample_run();
-	struct run_probe *probe = &run->probes[0];
-	char *text;
+	__u64 *abandoned = &run->probes[0].total.metrics[0].counts[LAT_ABANDONED];
 
-	(void)state;
-	probe->total.metrics[0].counts[LAT_ABANDONED] = 138;
-	text = print_probe(run, 0, (struct text_style){ 0 });
-	assert_non_null(strstr(text, "14,700/s\n"
-				     "  MISSING: 0.10 % of the events (148 of 147,149) were not "
-				     "measured (time\n"
-				     "    unknown): 138 abandoned, 10 missed_start\n\n"
-				     "  us "));
-	free(text);
-	probe->total.metrics[0].counts[LAT_ABANDONED] = 136;
-	text = print_probe(run, 0, (struct text_style){ 0 });
-	assert_null(strstr(text, "MISSING"));
-	free(text);
-	sample_free(run);
+	*abandoned = 138;
+	assert_has(print_plain(), "14,700/s\n"
+				  "  MISSING: 0.10 % of the events (148 of 147,149) were not "
+				  "measured (time\n"
+				  "    unknown): 138 abandoned, 10 missed_start\n\n"
+				  "  us ");
+	*abandoned = 136;
+	assert_lacks(print_plain(), "MISSING");
 }
 
-static void nothing_missed_balances(void **state)
+TEST(nothing_missed_balances)
 {
-	struct run *run = sample_run();
-	char *text;
-
-	(void)state;
 	run->probes[0].recursion_missed = 0;
-	text = print_probe(run, 0, (struct text_style){ 0 });
-	assert_non_null(
-		strstr(text, "  seen 147,011 = 147,001 recorded + 10 missed_start (time unknown): "
-			     "balances\n"));
-	free(text);
-	sample_free(run);
+	assert_has(print_plain(), "  seen 147,011 = 147,001 recorded + 10 missed_start (time "
+				  "unknown): balances\n");
 }
 
 /* A few events with much time are missing, too: 0.01 % of them, half of the waiting. */
-static void test_missing_time_comes_first(void **state)
+TEST(test_missing_time_comes_first)
 {
-	struct run *run = sample_run();
 	__u64 *counts = run->probes[0].total.metrics[0].counts;
-	char *text;
 
-	(void)state;
 	run->probes[0].recursion_missed = 0;
 	counts[LAT_MISSED_START_NS] = 5900000000;
-	text = print_probe(run, 0, (struct text_style){ 0 });
-	assert_non_null(strstr(text, "14,700/s\n"
-				     "  MISSING: <0.01 % of the events (10 of 147,011) were not "
-				     "measured (at most 5.90\n"
-				     "    s): 10 missed_start\n\n"));
-	assert_non_null(strstr(text, " + 10 missed_start (at most 5.90 s): balances\n"));
-	free(text);
+	assert_has(
+		print_plain(),
+		"14,700/s\n"
+		"  MISSING: <0.01 % of the events (10 of 147,011) were not measured (at most 5.90\n"
+		"    s): 10 missed_start\n\n",
+		" + 10 missed_start (at most 5.90 s): balances\n");
 	counts[LAT_UNTIMED] = 3;
-	text = print_probe(run, 0, (struct text_style){ 0 });
-	flatten(text);
-	assert_non_null(strstr(text, "(at most 5.90 s, plus some of unknown time): 10"));
-	free(text);
+	assert_has(flat(print_plain()), "(at most 5.90 s, plus some of unknown time): 10");
 	counts[LAT_MISSED_START_NS] = 5000000; /* less than 0.1 % of 5.88 s */
-	text = print_probe(run, 0, (struct text_style){ 0 });
-	assert_null(strstr(text, "MISSING"));
-	free(text);
-	sample_free(run);
+	assert_lacks(print_plain(), "MISSING");
 }
 
-static void test_each_term_has_its_time(void **state)
+TEST(test_each_term_has_its_time)
 {
-	struct run *run = sample_run();
 	__u64 *counts = run->probes[0].total.metrics[0].counts;
-	char *text;
 
-	(void)state;
 	run->probes[0].recursion_missed = 0;
 	counts[LAT_SEEN] += 6;
 	counts[LAT_FILTERED] = 1;
@@ -179,190 +145,125 @@ static void test_each_term_has_its_time(void **state)
 	counts[LAT_EXCLUDED] = 2;
 	counts[LAT_CONTINUED] = 1;
 	run->probes[0].in_flight.sum_ns = 2000000000;
-	text = print_probe(run, 0, (struct text_style){ 0 });
-	flatten(text);
-	assert_non_null(strstr(text, "recorded + 1 filtered (1.50 us) + 10 missed_start (time "
-				     "unknown) + 1 unmatched (at most 2.50 us) + 1 map_full (time "
-				     "unknown) + 2 excluded + 1 continued: balances "));
-	assert_non_null(
-		strstr(text, " in flight at end: 3, for 2.00 s in total, the oldest for 1.23 s "));
-	free(text);
+	assert_has(flat(print_plain()),
+		   "recorded + 1 filtered (1.50 us) + 10 missed_start (time unknown) + 1 unmatched "
+		   "(at most 2.50 us) + 1 map_full (time unknown) + 2 excluded + 1 continued: "
+		   "balances ",
+		   " in flight at end: 3, for 2.00 s in total, the oldest for 1.23 s ");
 	run->probes[0].in_flight.before = 1;
-	text = print_probe(run, 0, (struct text_style){ 0 });
-	flatten(text);
-	assert_non_null(strstr(text,
-			       " in flight at end: 3 (1 began before latscope was attached), for "
-			       "at least 2.00 s in total, the oldest for at least 1.23 s "));
-	free(text);
-	sample_free(run);
+	assert_has(flat(print_plain()),
+		   " in flight at end: 3 (1 began before latscope was attached), for at least "
+		   "2.00 s in total, the oldest for at least 1.23 s ");
 }
 
-static char *print_check(struct run *run, struct run_check check)
+/* alarm NULL: there is none. */
+static void assert_checked(struct run_check check, const char *expected, const char *alarm)
 {
-	char *text;
+	const char *text;
 
 	run->probes[0].check = check;
-	text = print_probe(run, 0, (struct text_style){ 0 });
-	flatten(text);
-	return text;
+	text = flat(print_plain());
+	assert_has(text, expected);
+	if (alarm)
+		assert_has(text, alarm);
+	else
+		assert_lacks(text, "MISMATCH");
 }
 
-static void assert_checked(struct run *run, struct run_check check, const char *expected,
-			   const char *alarm)
+TEST(test_kernel_check_is_printed)
 {
-	char *text = print_check(run, check);
-
-	if (!strstr(text, expected))
-		fail_msg("no '%s' in:\n%s", expected, text);
-	if (alarm && !strstr(text, alarm))
-		fail_msg("no '%s' in:\n%s", alarm, text);
-	if (!alarm)
-		assert_null(strstr(text, "MISMATCH"));
-	free(text);
-}
-
-static void test_kernel_check_is_printed(void **state)
-{
-	struct run *run = sample_run();
 	struct run_check check = { .source = "/proc/schedstat",
 				   .events = { true, 1000, 1000, 1000, 1002, 8 },
 				   .time = { true, 9000, 9000, 9998, 10002, 1000 } };
 
-	(void)state;
-	assert_checked(run, check,
+	assert_checked(check,
 		       " checked against /proc/schedstat: events 0 %, time -9.98 % in flight",
 		       NULL);
 	check.time.tolerance = 100;
 	assert_checked(
-		run, check, "time -9.98 %",
+		check, "time -9.98 %",
 		" MISMATCH: time differs from /proc/schedstat by -9.98 % (tolerance 1.00 %);");
 	check.events.ours_low = check.events.ours_high = 2000;
 	assert_checked(
-		run, check, "events +100 %, time",
+		check, "events +100 %, time",
 		" MISMATCH: events differ from /proc/schedstat by +100 % (tolerance 0.80 %);");
-	sample_free(run);
 }
 
 /* If the kernel's sum is only a limit, the output does not say that the sums agree. */
-static void test_a_one_sided_check_says_so(void **state)
+TEST(test_a_one_sided_check_says_so)
 {
-	struct run *run = sample_run();
 	struct run_check check = { .source = "/proc/vmstat",
 				   .why = "of GUP",
 				   .events = { true, 90, UINT64_MAX, 100, 100, 8 },
 				   .time = { true, 0, 50, 40, 40, 0 } };
 
-	(void)state;
 	assert_checked(
-		run, check,
+		check,
 		" checked against /proc/vmstat: events not more, time not less; of GUP in flight",
 		NULL);
 	check.events = (struct run_checked){ true, 109, UINT64_MAX, 100, 100, 8 };
 	check.time = (struct run_checked){ true, 0, 30, 40, 40, 0 };
-	assert_checked(run, check, "events +9.00 %, time -25 %;", "MISMATCH: events differ");
-	sample_free(run);
+	assert_checked(check, "events +9.00 %, time -25 %;", "MISMATCH: events differ");
 }
 
-static void test_what_was_not_checked_says_why(void **state)
+TEST(test_what_was_not_checked_says_why)
 {
-	struct run *run = sample_run();
 	struct run_check check = { .source = "/proc/schedstat", .why = "it is away" };
 
-	(void)state;
-	assert_checked(run, check, " not checked against /proc/schedstat: it is away in flight",
-		       NULL);
+	assert_checked(check, " not checked against /proc/schedstat: it is away in flight", NULL);
 	check.source[0] = '\0';
-	assert_checked(run, check, " in flight at end", NULL);
-	sample_free(run);
+	assert_checked(check, " in flight at end", NULL);
 }
 
-static void a_probe_without_events(void **state)
+TEST(a_probe_without_events)
 {
-	struct run *run = sample_run();
-
-	(void)state;
-	assert_text(print_probe(run, 2, (struct text_style){ 0 }),
+	assert_text(print_probe(2, plain),
 		    "runqlat wait: time a runnable task waits for a CPU\n"
 		    "  10 s, 0 events, 0/s\n"
 		    "  seen 0 = 0 recorded: balances\n"
 		    "  in flight at end: 0\n"
 		    "  method: tp_btf: wakeup to switch-in, kept with the task\n"
 		    "  cost: not measured\n");
-	sample_free(run);
 }
 
-static void all_metrics_in_full(void **state)
+TEST(all_metrics_in_full)
 {
-	struct run *run = sample_run();
-	char *text;
-
-	(void)state;
-	text = print_probe(run, 0, (struct text_style){ .all_metrics = true });
-	assert_non_null(strstr(text, "\n\niolat queue: block request, arrival to first issue\n"));
-	assert_non_null(strstr(text, "\n\niolat total: block request, arrival to completion\n"));
-	free(text);
-	sample_free(run);
+	assert_has(print_probe(0, (struct text_style){ .all_metrics = true }),
+		   "\n\niolat queue: block request, arrival to first issue\n",
+		   "\n\niolat total: block request, arrival to completion\n");
 }
 
 /* The cost of a single event says nothing about later ones. */
-static void cost_needs_events(void **state)
+TEST(cost_needs_events)
 {
-	struct run *run = sample_run();
-	struct run_cost *cost = &run->probes[0].cost;
-	char *text;
-
-	(void)state;
-	cost->timed_events = 99;
-	text = print_probe(run, 0, (struct text_style){ 0 });
-	assert_non_null(
-		strstr(text, "\n  cost: not measured: too few events in the first 100 ms\n"));
-	free(text);
-	cost->timed_events = 100;
-	text = print_probe(run, 0, (struct text_style){ 0 });
-	assert_non_null(strstr(text, "\n  cost: 1.81 % of one CPU: 1230 ns per event, timed "));
-	free(text);
-	sample_free(run);
+	run->probes[0].cost.timed_events = 99;
+	assert_has(print_plain(), "\n  cost: not measured: too few events in the first 100 ms\n");
+	run->probes[0].cost.timed_events = 100;
+	assert_has(print_plain(), "\n  cost: 1.81 % of one CPU: 1230 ns per event, timed ");
 }
 
-static void top_hides_all_but_other(void **state)
+TEST(top_hides_all_but_other)
 {
-	struct run *run = sample_run();
-	char *text;
+	const char *text = print_probe(0, (struct text_style){ .top = 1 });
 
-	(void)state;
-	text = print_probe(run, 0, (struct text_style){ .top = 1 });
-	assert_non_null(strstr(text, "\n(other)"));
-	assert_non_null(strstr(text, "\n1 more with less time\n"));
-	assert_null(strstr(text, "fio (12)"));
-	free(text);
-	sample_free(run);
+	assert_has(text, "\n(other)", "\n1 more with less time\n");
+	assert_lacks(text, "fio (12)");
 }
 
-static void imbalance_is_loud(void **state)
+TEST(imbalance_is_loud)
 {
-	struct run *run = sample_run();
-	char *text;
-
-	(void)state;
 	run->probes[0].total.metrics[0].counts[LAT_SEEN] += 5;
 	run->probes[0].total.metrics[2].counts[LAT_SEEN] -= 1000;
-	text = print_probe(run, 0, (struct text_style){ 0 });
-	assert_non_null(strstr(text, "\n  total:\n"));
-	flatten(text);
-	assert_non_null(strstr(text, ": DOES NOT BALANCE, 5 unaccounted for "));
-	assert_non_null(strstr(text, ": DOES NOT BALANCE, 1,000 counted twice "));
-	free(text);
-	sample_free(run);
+	assert_has(print_plain(), "\n  total:\n");
+	assert_has(flat(print_plain()), ": DOES NOT BALANCE, 5 unaccounted for ",
+		   ": DOES NOT BALANCE, 1,000 counted twice ");
 }
 
 /* Numbers as large as they get must not push a column out. */
-static void extremes_fit(void **state)
+TEST(extremes_fit)
 {
-	struct run *run = sample_run();
 	struct run_probe *probe = &run->probes[0];
-	char *text;
 
-	(void)state;
 	for (unsigned int i = 0; i < LAT_COUNTS; i++)
 		probe->total.metrics[0].counts[i] = UINT64_MAX / (i + 1);
 	memset(probe->metrics[0].what, 'w', RUN_TEXT - 1);
@@ -375,92 +276,60 @@ static void extremes_fit(void **state)
 		"\355\225\234\352\270\200\355\225\234\352\270\200\355\225\234\352\270\200\355\225"
 		"\234\352\270\200\355\225\234\352\270\200\355\225\234\352\270\200\355\225\234",
 		HIST_LIMIT_NS - 1, 1ULL << 50);
-	text = print_probe(run, 0, (struct text_style){ .all_metrics = true });
-	assert_non_null(strstr(text, "[64G, inf)"));
-	free(text);
-	sample_free(run);
+	assert_has(print_probe(0, (struct text_style){ .all_metrics = true }), "[64G, inf)");
 }
 
-static void color_only_when_asked(void **state)
+TEST(color_only_when_asked)
 {
-	struct run *run = sample_run();
-	char *text;
-
-	(void)state;
-	text = print_probe(run, 0, (struct text_style){ .color = true });
-	assert_non_null(strchr(text, '\033'));
-	free(text);
-	text = print_probe(run, 0, (struct text_style){ 0 });
-	assert_null(strchr(text, '\033'));
-	free(text);
-	sample_free(run);
+	assert_has(print_probe(0, (struct text_style){ .color = true }), "\033");
+	assert_lacks(print_plain(), "\033");
 }
 
-static void the_run(void **state)
+TEST(the_run)
 {
-	struct run *run = sample_run();
-	struct sheet *sheet = sheet_begin();
-
-	(void)state;
 	run->complete = false;
-	text__run(sheet->out, run);
-	assert_text(sheet_end(sheet), "workload: fio --name=\"a b\": exit status 3\n"
-				      "only: pid 12, disk sda (iolat)\n"
-				      "labels: case=off, who=J. \"Doe\", x=y\n");
-	sheet = sheet_begin();
-	text__incomplete(sheet->out, run);
-	assert_text(sheet_end(sheet),
+	text__run(unit_print(), run);
+	assert_text(sheet(), "workload: fio --name=\"a b\": exit status 3\n"
+			     "only: pid 12, disk sda (iolat)\n"
+			     "labels: case=off, who=J. \"Doe\", x=y\n");
+	text__incomplete(unit_print(), run);
+	assert_text(sheet(),
 		    "incomplete: the recording was cut off; the data ends with the last complete\n"
 		    "  interval, and the number of waits in flight is unknown\n");
-	sample_free(run);
 }
 
 /* A control character of a command line must not reach the terminal. */
-static void texts_are_clean(void **state)
+TEST(texts_are_clean)
 {
-	struct run *run = sample_run();
-	struct sheet *sheet = sheet_begin();
-	char *text;
-
-	(void)state;
 	free(run->workload);
 	run->workload = strdup("evil \033]0;title\007");
-	text__run(sheet->out, run);
-	text = sheet_end(sheet);
-	assert_null(strchr(text, '\033'));
-	assert_null(strchr(text, '\007'));
-	free(text);
-	sample_free(run);
+	text__run(unit_print(), run);
+	assert_lacks(sheet(), "\033", "\007");
 }
 
-static void live_lines(void **state)
+TEST(live_lines)
 {
-	struct run *run = sample_run();
 	struct run_data *deltas = calloc(3, sizeof(*deltas));
 	struct run_interval interval = { .start_ns = 1000000000,
 					 .end_ns = 2000000000,
 					 .delta = deltas };
-	struct sheet *sheet = sheet_begin();
-	struct writer writer = { .ops = &writer_live, .state = sheet->out };
+	struct writer writer = { .ops = &writer_live, .state = unit_print() };
 
-	(void)state;
 	sample_fill(&deltas[0], 0);
 	assert_int_equal(writer.ops->open(&writer, run), 0);
 	assert_int_equal(writer.ops->interval(&writer, run, &interval), 0);
 	assert_int_equal(writer.ops->close(&writer, run), 0);
 	assert_text(
-		sheet_end(sheet),
+		sheet(),
 		"      time  probe          events/s       p50       p99       max      tail\n"
 		"   2.000 s  iolat         147,001/s   40.5 us   41.0 us   4.56 ms     100 %\n"
 		"   2.000 s  runqlat             0/s         -         -         -         -\n");
 	run__clear_data(&deltas[0]);
 	free(deltas);
-	sample_free(run);
 }
 
-static void timing_waits_for_events(void **state)
+TEST(timing_waits_for_events)
 {
-	(void)state;
 	assert_false(summary__is_timed(199999999, 2, 2));
 	assert_true(summary__is_timed(200000000, 2, 2));
 	assert_false(summary__is_timed(200000000, 2, 1));
@@ -469,30 +338,4 @@ static void timing_waits_for_events(void **state)
 	assert_false(summary__is_timed(5000000000, 2, 0));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_probe),
-		cmocka_unit_test(a_refused_probe),
-		cmocka_unit_test(missing_events_come_first),
-		cmocka_unit_test(nothing_missed_balances),
-		cmocka_unit_test(test_missing_time_comes_first),
-		cmocka_unit_test(test_each_term_has_its_time),
-		cmocka_unit_test(test_kernel_check_is_printed),
-		cmocka_unit_test(test_a_one_sided_check_says_so),
-		cmocka_unit_test(test_what_was_not_checked_says_why),
-		cmocka_unit_test(a_probe_without_events),
-		cmocka_unit_test(all_metrics_in_full),
-		cmocka_unit_test(cost_needs_events),
-		cmocka_unit_test(timing_waits_for_events),
-		cmocka_unit_test(top_hides_all_but_other),
-		cmocka_unit_test(imbalance_is_loud),
-		cmocka_unit_test(extremes_fit),
-		cmocka_unit_test(color_only_when_asked),
-		cmocka_unit_test(the_run),
-		cmocka_unit_test(texts_are_clean),
-		cmocka_unit_test(live_lines),
-	};
-
-	return cmocka_run_group_tests_name("text", tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { begin, end })

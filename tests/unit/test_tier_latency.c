@@ -5,8 +5,6 @@
  */
 #include "unit.h"
 
-#include <math.h>
-
 #include "probes/tierlat/colloid.h"
 #include "probes/tierlat/latency.h"
 
@@ -68,6 +66,13 @@ static void count(unsigned int boxes, const struct load *loads, const double *we
 /* The position of the clock if counter 2 has it: with one or two tiers. */
 #define CLOCKS counts[2]
 
+/* Shares boxes out to tiers, and counts for a second of 2 GHz. */
+static void share_and_count(unsigned int boxes, unsigned int tiers, const struct load *loads)
+{
+	tier_share__out(shares, boxes, tiers, false);
+	count(boxes, loads, NULL, 2e9, 1);
+}
+
 static const struct load two[] = { { 1e9, 90 }, { 2e8, 180 } };
 
 static struct tier_latency figures_of(unsigned int tier, unsigned int boxes)
@@ -99,9 +104,8 @@ static void assert_load(unsigned int boxes, const struct load *loads, double clo
 	assert_tiers(boxes, 2, loads, clock, share);
 }
 
-static void littles_law_gives_the_latency(void **state)
+TEST(littles_law_gives_the_latency)
 {
-	(void)state;
 	tier_share__out(shares, BOXES, 2, false);
 	count(BOXES, two, NULL, 2.4e9, 1);
 	assert_load(BOXES, two, 2.4e9, 1e-4);
@@ -110,9 +114,8 @@ static void littles_law_gives_the_latency(void **state)
 }
 
 /* Fault 2: by the TSC, the same latency would differ when the uncore clock scales. */
-static void it_is_in_time_whatever_the_clock(void **state)
+TEST(it_is_in_time_whatever_the_clock)
 {
-	(void)state;
 	tier_share__out(shares, BOXES, 2, false);
 	for (double clock = 0.8e9; clock < 3e9; clock += 0.1e9) {
 		count(BOXES, two, NULL, clock, 0.1);
@@ -121,9 +124,8 @@ static void it_is_in_time_whatever_the_clock(void **state)
 }
 
 /* Fault 3: TPP's value is proportional to the time its loop took. */
-static void it_does_not_depend_on_the_interval(void **state)
+TEST(it_does_not_depend_on_the_interval)
 {
-	(void)state;
 	tier_share__out(shares, BOXES, 2, false);
 	for (double seconds = 0.001; seconds < 20; seconds *= 3) {
 		count(BOXES, two, NULL, 2e9, seconds);
@@ -132,11 +134,10 @@ static void it_does_not_depend_on_the_interval(void **state)
 }
 
 /* Fault 1: one box of many does not represent all. */
-static void all_boxes_are_used(void **state)
+TEST(all_boxes_are_used)
 {
 	double weights[BOXES];
 
-	(void)state;
 	tier_share__out(shares, BOXES, 2, false);
 	for (unsigned int i = 0; i < BOXES; i++)
 		weights[i] = 1 + (double)(unit_random() % 10);
@@ -146,11 +147,9 @@ static void all_boxes_are_used(void **state)
 }
 
 /* Clocks of their own, as dies have. */
-static void boxes_may_have_different_clocks(void **state)
+TEST(boxes_may_have_different_clocks)
 {
-	(void)state;
-	tier_share__out(shares, BOXES, 2, false);
-	count(BOXES, two, NULL, 2e9, 1);
+	share_and_count(BOXES, 2, two);
 	for (unsigned int i = 0; i < BOXES; i += 3) {
 		deltas[i].CLOCKS = deltas[i].CLOCKS * 3 / 4;
 		deltas[i].counts[0] = deltas[i].counts[0] * 3 / 4;
@@ -163,13 +162,12 @@ static void boxes_may_have_different_clocks(void **state)
  * Fault 4: without its busy loop TPP's values are so small that two constants replace them, and the
  * direction never changes. Here with the values of HeMem's log, and then with l the slower one.
  */
-static void a_small_count_is_not_replaced(void **state)
+TEST(a_small_count_is_not_replaced)
 {
 	static const struct load logged[] = { { 17741975, 93.2984 }, { 1245568, 121.504 } };
 	static const struct load turned[] = { { 17741975, 200 }, { 1245568, 121.504 } };
 	struct colloid_load load;
 
-	(void)state;
 	tier_share__out(shares, 2, 2, false);
 	for (unsigned int i = 0; i < 2; i++) {
 		struct tier_latency l, r;
@@ -185,9 +183,8 @@ static void a_small_count_is_not_replaced(void **state)
 }
 
 /* Fault 5. */
-static void counters_wrap_at_48_bits(void **state)
+TEST(counters_wrap_at_48_bits)
 {
-	(void)state;
 	assert_true(tier_delta__wrapped((1ULL << 48) - 5, 7) == 12);
 	assert_true(tier_delta__wrapped(7, 7) == 0);
 	assert_true(tier_delta__wrapped(0, (1ULL << 48) - 1) == (1ULL << 48) - 1);
@@ -195,11 +192,10 @@ static void counters_wrap_at_48_bits(void **state)
 }
 
 /* Fault 8: without requests there is no latency, not an infinite or a negligible one. */
-static void too_few_requests_are_no_latency(void **state)
+TEST(too_few_requests_are_no_latency)
 {
 	struct tier_latency result;
 
-	(void)state;
 	tier_share__out(shares, 4, 2, false);
 	memset(deltas, 0, sizeof(deltas));
 	for (unsigned int i = 0; i < 4; i++)
@@ -217,13 +213,11 @@ static void too_few_requests_are_no_latency(void **state)
 	assert_true(result.latency_known && result.latency_clocks == 100);
 }
 
-static void uncounted_values_are_not_zero(void **state)
+TEST(uncounted_values_are_not_zero)
 {
 	struct tier_latency result;
 
-	(void)state;
-	tier_share__out(shares, 4, 2, false);
-	count(4, two, NULL, 2e9, 1);
+	share_and_count(4, 2, two);
 	for (unsigned int i = 0; i < 4; i++)
 		deltas[i].valid = false;
 	result = figures_of(0, 4);
@@ -237,20 +231,17 @@ static void uncounted_values_are_not_zero(void **state)
 }
 
 /* The other boxes represent those that are lost. */
-static void the_rate_is_of_all_boxes(void **state)
+TEST(the_rate_is_of_all_boxes)
 {
-	(void)state;
-	tier_share__out(shares, BOXES, 2, false);
-	count(BOXES, two, NULL, 2e9, 1);
+	share_and_count(BOXES, 2, two);
 	for (unsigned int i = 0; i < BOXES / 4; i++)
 		deltas[i].valid = false;
 	assert_load(BOXES, two, 2e9, 1e-3);
 }
 
 /* perf: a group that ran for half of the time. */
-static void multiplexed_counts_are_scaled(void **state)
+TEST(multiplexed_counts_are_scaled)
 {
-	(void)state;
 	tier_share__out(shares, BOXES, 2, false);
 	count(BOXES, two, NULL, 2e9, 0.5);
 	for (unsigned int i = 0; i < BOXES; i++)
@@ -263,15 +254,6 @@ static void lengthen(unsigned int box, uint64_t percent, uint64_t parts)
 {
 	deltas[box].counted_ns = deltas[box].counted_ns * (100 + percent) / 100;
 	deltas[box].uncertain_ns = deltas[box].counted_ns / parts;
-}
-
-static void a_box_of_uncertain_time_has_the_others_clock(void **state)
-{
-	(void)state;
-	tier_share__out(shares, 4, 2, false);
-	count(4, two, NULL, 2e9, 1);
-	lengthen(0, 10, 10);
-	assert_load(4, two, 2e9, 1e-3);
 }
 
 static bool counts_event(unsigned int box, int event)
@@ -303,9 +285,8 @@ static void assert_share(unsigned int box, unsigned int tiers)
 }
 
 /* Every tier has boxes for its latency, some box a clock, and others count as much of each tier. */
-static void boxes_are_shared_out_in_turn(void **state)
+TEST(boxes_are_shared_out_in_turn)
 {
-	(void)state;
 	for (unsigned int tiers = 1; tiers <= 5; tiers++) {
 		for (unsigned int boxes = tier_share__least(tiers); boxes <= BOXES; boxes++) {
 			unsigned int own[5] = { 0 }, all[5] = { 0 }, clocks = 0;
@@ -328,18 +309,16 @@ static void boxes_are_shared_out_in_turn(void **state)
 }
 
 /* Clocks and a tier's own inserts find room in one box only if there are at most two tiers. */
-static void three_tiers_need_a_box_more(void **state)
+TEST(three_tiers_need_a_box_more)
 {
 	static const unsigned int least[] = { 1, 2, 4, 5, 6 };
 
-	(void)state;
 	for (unsigned int tiers = 1; tiers <= 5; tiers++)
 		assert_int_equal(tier_share__least(tiers), least[tiers - 1]);
 }
 
-static void each_filter_selects_one_tier(void **state)
+TEST(each_filter_selects_one_tier)
 {
-	(void)state;
 	tier_share__out(shares, BOXES, 2, true);
 	for (unsigned int i = 0; i < BOXES; i++) {
 		assert_int_equal(shares[i].events[1], shares[i].tier);
@@ -357,11 +336,10 @@ static void skew(double *weights, unsigned int boxes)
 }
 
 /* For any distribution over the boxes, and for as few boxes as possible. */
-static void three_tiers_are_counted_whole(void **state)
+TEST(three_tiers_are_counted_whole)
 {
 	double weights[BOXES];
 
-	(void)state;
 	for (unsigned int boxes = 4; boxes <= BOXES; boxes++) {
 		tier_share__out(shares, boxes, 3, false);
 		skew(weights, boxes);
@@ -373,9 +351,8 @@ static void three_tiers_are_counted_whole(void **state)
 /*
  * Some boxes are nearer to memory: the error of the few that infer inserts from occupancy is small.
  */
-static void latencies_need_not_be_the_same(void **state)
+TEST(latencies_need_not_be_the_same)
 {
-	(void)state;
 	tier_share__out(shares, BOXES, 3, false);
 	for (unsigned int round = 0; round < 1000; round++) {
 		count(BOXES, three, NULL, 2e9, 1);
@@ -387,13 +364,11 @@ static void latencies_need_not_be_the_same(void **state)
 }
 
 /* Dies that each have their own clock: boxes 0 to 21, of which 19 has the last, and the others. */
-static void a_box_without_a_clock_has_its_neighbours(void **state)
+TEST(a_box_without_a_clock_has_its_neighbours)
 {
 	double hz = 0;
 
-	(void)state;
-	tier_share__out(shares, BOXES, 3, false);
-	count(BOXES, three, NULL, 2e9, 1);
+	share_and_count(BOXES, 3, three);
 	for (unsigned int i = 22; i < BOXES; i++) {
 		deltas[i].counts[0] /= 2;
 		if (shares[i].events[1] == TIER_CLOCKTICKS)
@@ -410,12 +385,10 @@ static void a_box_without_a_clock_has_its_neighbours(void **state)
 }
 
 /* Boxes with a clock that stood still, or are lost, are no clock for others. */
-static void without_any_clock_nothing_is_known(void **state)
+TEST(without_any_clock_nothing_is_known)
 {
-	(void)state;
 	for (unsigned int lost = 0; lost < 2; lost++) {
-		tier_share__out(shares, BOXES, 3, false);
-		count(BOXES, three, NULL, 2e9, 1);
+		share_and_count(BOXES, 3, three);
 		for (unsigned int i = 3; i < BOXES - 4; i += 4) {
 			memset(deltas[i].counts, 0, sizeof(deltas[i].counts));
 			deltas[i].valid = !lost;
@@ -427,35 +400,36 @@ static void without_any_clock_nothing_is_known(void **state)
 	}
 }
 
-/* Only the first box can measure it. */
-static void the_first_box_is_a_neighbour_too(void **state)
+TEST(a_box_of_uncertain_time_has_the_clock_of_others)
 {
-	(void)state;
-	tier_share__out(shares, 2, 2, false);
-	count(2, two, NULL, 2e9, 1);
-	lengthen(1, 50, 3);
-	assert_load(2, two, 2e9, 1e-4);
-}
+	static const struct {
+		const char *name;
+		unsigned int boxes, tiers, box;
+		uint64_t percent, parts;
+		double share;
+	} cases[] = {
+		{ "the next one", 4, 2, 0, 10, 10, 1e-3 },
+		{ "the first box, which is the only one", 2, 2, 1, 50, 3, 1e-4 },
+		{ "of three tiers, it is no clock of others", BOXES, 3, 7, 50, 3, 1e-4 },
+	};
 
-/* A box that was preempted is not used as a clock while there are certain ones. */
-static void an_uncertain_clock_is_not_passed_on(void **state)
-{
-	(void)state;
-	tier_share__out(shares, BOXES, 3, false);
-	count(BOXES, three, NULL, 2e9, 1);
-	lengthen(7, 50, 3);
-	assert_tiers(BOXES, 3, three, 2e9, 1e-4);
+	for (unsigned int i = 0; i < COUNT_OF(cases); i++) {
+		unsigned int boxes = cases[i].boxes, tiers = cases[i].tiers;
+
+		print_message("%s\n", cases[i].name);
+		share_and_count(boxes, tiers, three);
+		lengthen(cases[i].box, cases[i].percent, cases[i].parts);
+		assert_tiers(boxes, tiers, three, 2e9, cases[i].share);
+	}
 }
 
 /* If only occupancy is known, neither the number of requests that began nor a latency is known. */
-static void too_few_requests_are_scaled(void **state)
+TEST(too_few_requests_are_scaled)
 {
 	static const struct load few[] = { { 1e9, 90 }, { 2e8, 180 }, { 40, 250 } };
 	struct tier_latency result;
 
-	(void)state;
-	tier_share__out(shares, 4, 3, false);
-	count(4, few, NULL, 2e9, 1);
+	share_and_count(4, 3, few);
 	deltas[3].counts[0] = 0;
 	result = figures_of(2, 4);
 	assert_true(result.rate_known && !result.latency_known);
@@ -464,12 +438,11 @@ static void too_few_requests_are_scaled(void **state)
 	assert_near(result.rate, 0.75e9, 1e-4);
 }
 
-static void samples_of_amd_are_latencies_already(void **state)
+TEST(samples_of_amd_are_latencies_already)
 {
 	const struct tier_model *zen5 = tier_model__find("zen5"), *zen4 = tier_model__find("zen4");
 	struct tier_latency result;
 
-	(void)state;
 	memset(deltas, 0, sizeof(deltas));
 	for (unsigned int i = 0; i < 4; i++)
 		deltas[i] = (struct tier_delta){
@@ -489,7 +462,7 @@ static void samples_of_amd_are_latencies_already(void **state)
 }
 
 /* Fault 6: a mean that starts at 0 is too low for as many samples as it is long. */
-static void the_mean_begins_with_the_first_sample(void **state)
+TEST(the_mean_begins_with_the_first_sample)
 {
 	struct tier_latency result = { .rate_known = true,
 				       .latency_known = true,
@@ -498,7 +471,6 @@ static void the_mean_begins_with_the_first_sample(void **state)
 				       .latency_ns = 90 };
 	struct tier_ewma ewma = { 0 };
 
-	(void)state;
 	assert_true(isnan(tier_ewma__latency_ns(&ewma)));
 	tier_ewma__add(&ewma, 1.0 / 16, &result);
 	assert_near(tier_ewma__latency_ns(&ewma), 90, 1e-12);
@@ -513,14 +485,13 @@ static void the_mean_begins_with_the_first_sample(void **state)
 }
 
 /* There is still a mean of the latency, but no clocks are shown as ns. */
-static void the_mean_needs_no_rate(void **state)
+TEST(the_mean_needs_no_rate)
 {
 	struct tier_latency result = { .latency_known = true,
 				       .latency_ns = 105,
 				       .outstanding = NAN };
 	struct tier_ewma ewma = { 0 };
 
-	(void)state;
 	tier_ewma__add(&ewma, 1.0 / 16, &result);
 	result.latency_ns = 121;
 	tier_ewma__add(&ewma, 1.0 / 16, &result);
@@ -534,20 +505,18 @@ static void the_mean_needs_no_rate(void **state)
 static const struct colloid_load published = { 1.655294, 177419.75, 0.151341, 12455.68 };
 static const struct colloid_params defaults = { COLLOID_DELTA, COLLOID_EPSILON };
 
-static void the_closed_form_is_as_published(void **state)
+TEST(the_closed_form_is_as_published)
 {
 	struct colloid_move move = colloid__closed(&published);
 
-	(void)state;
 	assert_true(move.known);
 	assert_near(move.p, 177419.75 / (177419.75 + 12455.68), 1e-12);
 	assert_near(move.shift, 0.014449, 1e-4); /* the local tier is the faster one */
 }
 
 /* p |L_l - L_r| / (beta L_r + L_l), written in latencies. */
-static void the_closed_form_is_that_of_latencies(void **state)
+TEST(the_closed_form_is_that_of_latencies)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 1000; i++) {
 		struct colloid_load load = { 1 + (double)(unit_random() % 1000),
 					     1 + (double)(unit_random() % 1000),
@@ -560,13 +529,12 @@ static void the_closed_form_is_that_of_latencies(void **state)
 	}
 }
 
-static void the_search_is_as_published(void **state)
+TEST(the_search_is_as_published)
 {
 	struct colloid_search search;
 	struct colloid_move move;
 	double p = 177419.75 / (177419.75 + 12455.68);
 
-	(void)state;
 	colloid_search__begin(&search);
 	assert_true(search.p_lo == 0 && search.p_hi == 1);
 	move = colloid_search__step(&search, &defaults, &published);
@@ -576,13 +544,12 @@ static void the_search_is_as_published(void **state)
 }
 
 /* Latencies that differ by less than delta are left alone. */
-static void the_search_has_a_dead_band(void **state)
+TEST(the_search_has_a_dead_band)
 {
 	struct colloid_load load = { 100, 1000, 104, 1000 };
 	struct colloid_search search;
 	struct colloid_move move;
 
-	(void)state;
 	colloid_search__begin(&search);
 	move = colloid_search__step(&search, &defaults, &load);
 	assert_true(move.known && move.shift == 0 && search.p_lo == 0 && search.p_hi == 1);
@@ -592,31 +559,33 @@ static void the_search_has_a_dead_band(void **state)
 }
 
 /* If the bounds meet, the load has changed, and the other bound is reset. */
-static void the_search_begins_anew(void **state)
+TEST(the_search_begins_anew)
 {
-	struct colloid_load faster = { 50, 500, 100, 500 }, slower = { 100, 500, 50, 500 };
-	struct colloid_search search = { .p_lo = 0.1, .p_hi = 0.505 };
-	struct colloid_move move;
+	const struct colloid_load faster = { 50, 500, 100, 500 }, slower = { 100, 500, 50, 500 };
+	const struct {
+		const struct colloid_load *load;
+		struct colloid_search before, after;
+		double shift;
+	} cases[] = {
+		{ &faster, { .p_lo = 0.1, .p_hi = 0.505 }, { .p_lo = 0.5, .p_hi = 1 }, 0.25 },
+		{ &slower, { .p_lo = 0.495, .p_hi = 0.9 }, { .p_lo = 0, .p_hi = 0.5 }, -0.25 },
+		/* p beyond the other end. */
+		{ &faster, { .p_lo = 0.1, .p_hi = 0.3 }, { .p_lo = 0.5, .p_hi = 1 }, 0.25 },
+		{ &slower, { .p_lo = 0.7, .p_hi = 0.9 }, { .p_lo = 0, .p_hi = 0.5 }, -0.25 },
+	};
 
-	(void)state;
-	move = colloid_search__step(&search, &defaults, &faster);
-	assert_true(search.p_lo == 0.5 && search.p_hi == 1);
-	assert_near(move.shift, 0.25, 1e-12);
-	search = (struct colloid_search){ .p_lo = 0.495, .p_hi = 0.9 };
-	move = colloid_search__step(&search, &defaults, &slower);
-	assert_true(search.p_lo == 0 && search.p_hi == 0.5);
-	assert_near(move.shift, -0.25, 1e-12);
-	/* p beyond the other end. */
-	search = (struct colloid_search){ .p_lo = 0.1, .p_hi = 0.3 };
-	colloid_search__step(&search, &defaults, &faster);
-	assert_true(search.p_lo == 0.5 && search.p_hi == 1);
-	search = (struct colloid_search){ .p_lo = 0.7, .p_hi = 0.9 };
-	colloid_search__step(&search, &defaults, &slower);
-	assert_true(search.p_lo == 0 && search.p_hi == 0.5);
+	for (unsigned int i = 0; i < COUNT_OF(cases); i++) {
+		struct colloid_search search = cases[i].before;
+
+		assert_near(colloid_search__step(&search, &defaults, cases[i].load).shift,
+			    cases[i].shift, 1e-12);
+		assert_true(search.p_lo == cases[i].after.p_lo);
+		assert_true(search.p_hi == cases[i].after.p_hi);
+	}
 }
 
 /* Fault 8: an infinite beta makes HeMem's move not a number. */
-static void without_requests_there_is_no_decision(void **state)
+TEST(without_requests_there_is_no_decision)
 {
 	static const struct colloid_load loads[] = {
 		{ 1, 100, 0, 0 },
@@ -625,8 +594,7 @@ static void without_requests_there_is_no_decision(void **state)
 		{ 1, 100, NAN, NAN },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(loads); i++) {
 		struct colloid_search search = { 0.25, 0.75 };
 
 		assert_false(colloid_search__step(&search, &defaults, &loads[i]).known);
@@ -636,11 +604,10 @@ static void without_requests_there_is_no_decision(void **state)
 }
 
 /* Fault 12: with equal latencies the direction of TPP's decision flips with the noise. */
-static void noise_moves_nothing(void **state)
+TEST(noise_moves_nothing)
 {
 	struct colloid_search search;
 
-	(void)state;
 	colloid_search__begin(&search);
 	for (unsigned int i = 0; i < 1000; i++) {
 		double noise = 1 + ((double)(unit_random() % 1000) - 500) / 500 * 0.02;
@@ -650,42 +617,4 @@ static void noise_moves_nothing(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(littles_law_gives_the_latency),
-		cmocka_unit_test(it_is_in_time_whatever_the_clock),
-		cmocka_unit_test(it_does_not_depend_on_the_interval),
-		cmocka_unit_test(all_boxes_are_used),
-		cmocka_unit_test(boxes_may_have_different_clocks),
-		cmocka_unit_test(a_small_count_is_not_replaced),
-		cmocka_unit_test(counters_wrap_at_48_bits),
-		cmocka_unit_test(too_few_requests_are_no_latency),
-		cmocka_unit_test(uncounted_values_are_not_zero),
-		cmocka_unit_test(the_rate_is_of_all_boxes),
-		cmocka_unit_test(multiplexed_counts_are_scaled),
-		cmocka_unit_test(a_box_of_uncertain_time_has_the_others_clock),
-		cmocka_unit_test(boxes_are_shared_out_in_turn),
-		cmocka_unit_test(three_tiers_need_a_box_more),
-		cmocka_unit_test(each_filter_selects_one_tier),
-		cmocka_unit_test(three_tiers_are_counted_whole),
-		cmocka_unit_test(latencies_need_not_be_the_same),
-		cmocka_unit_test(a_box_without_a_clock_has_its_neighbours),
-		cmocka_unit_test(without_any_clock_nothing_is_known),
-		cmocka_unit_test(the_first_box_is_a_neighbour_too),
-		cmocka_unit_test(an_uncertain_clock_is_not_passed_on),
-		cmocka_unit_test(too_few_requests_are_scaled),
-		cmocka_unit_test(samples_of_amd_are_latencies_already),
-		cmocka_unit_test(the_mean_begins_with_the_first_sample),
-		cmocka_unit_test(the_mean_needs_no_rate),
-		cmocka_unit_test(the_closed_form_is_as_published),
-		cmocka_unit_test(the_closed_form_is_that_of_latencies),
-		cmocka_unit_test(the_search_is_as_published),
-		cmocka_unit_test(the_search_has_a_dead_band),
-		cmocka_unit_test(the_search_begins_anew),
-		cmocka_unit_test(without_requests_there_is_no_decision),
-		cmocka_unit_test(noise_moves_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

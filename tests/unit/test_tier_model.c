@@ -5,8 +5,6 @@
  */
 #include "unit.h"
 
-#include <errno.h>
-
 #include "probes/tierlat/model.h"
 
 static const struct tier_model *model_of(const char *name)
@@ -27,61 +25,57 @@ static const struct tier_class *class_of(const struct tier_model *model, const c
 	return NULL;
 }
 
-struct wanted {
-	const char *model, *tier;
+/* As perf takes them, of one model or more. */
+static const struct {
+	const char *models, *tier;
 	uint64_t occupancy, inserts, config1;
-};
-
-/* As perf takes them. */
-static const struct wanted configs[] = {
-	{ "skx", "local", 0x2136, 0x2135, 0x0004043200000000 },
-	{ "skx", "remote", 0x2136, 0x2135, 0x0004043100000000 },
-	{ "clx", "local", 0x2136, 0x2135, 0x0004043200000000 },
-	{ "clx", "remote", 0x2136, 0x2135, 0x0004043100000000 },
-	{ "icx", "local-ddr", 0x00c8168600000136, 0x00c8168600000135, 0 },
-	{ "icx", "remote-ddr", 0x00c8170600000136, 0x00c8170600000135, 0 },
-	{ "icx", "local-pmm", 0x00c8168a00000136, 0x00c8168a00000135, 0 },
-	{ "icx", "remote-pmm", 0x00c8170a00000136, 0x00c8170a00000135, 0 },
-	{ "spr", "local-ddr", 0x00c8168600000136, 0x00c8168600000135, 0 },
-	{ "spr", "remote-ddr", 0x00c8170600000136, 0x00c8170600000135, 0 },
-	{ "spr", "local-pmm", 0x00c8168a00000136, 0x00c8168a00000135, 0 },
-	{ "spr", "remote-pmm", 0x00c8170a00000136, 0x00c8170a00000135, 0 },
-	{ "emr", "local-ddr", 0x00c8168600000136, 0x00c8168600000135, 0 },
-	{ "emr", "remote-ddr", 0x00c8170600000136, 0x00c8170600000135, 0 },
+} configs[] = {
+	{ "skx clx cpx", "local", 0x2136, 0x2135, 0x0004043200000000 },
+	{ "skx clx cpx", "remote", 0x2136, 0x2135, 0x0004043100000000 },
+	{ "icx spr emr gnr", "local-ddr", 0x00c8168600000136, 0x00c8168600000135, 0 },
+	{ "icx spr emr gnr", "remote-ddr", 0x00c8170600000136, 0x00c8170600000135, 0 },
+	{ "icx spr", "local-pmm", 0x00c8168a00000136, 0x00c8168a00000135, 0 },
+	{ "icx spr", "remote-pmm", 0x00c8170a00000136, 0x00c8170a00000135, 0 },
 	{ "emr", "local-cxl", 0x20c8168200000136, 0x20c8168200000135, 0 },
-	{ "gnr", "local-ddr", 0x00c8168600000136, 0x00c8168600000135, 0 },
-	{ "gnr", "remote-ddr", 0x00c8170600000136, 0x00c8170600000135, 0 },
-	{ "srf", "local", 0x00c826fe00000136, 0x00c826fe00000135, 0 },
-	{ "srf", "remote", 0x00c8277e00000136, 0x00c8277e00000135, 0 },
-	{ "cpx", "local", 0x2136, 0x2135, 0x0004043200000000 },
-	{ "cpx", "remote", 0x2136, 0x2135, 0x0004043100000000 },
-	{ "cwf", "local", 0x00c826fe00000136, 0x00c826fe00000135, 0 },
-	{ "cwf", "remote", 0x00c8277e00000136, 0x00c8277e00000135, 0 },
-	{ "snr", "memory", 0x00c827fe00000136, 0x00c827fe00000135, 0 },
-	{ "grr", "memory", 0x00c827fe00000136, 0x00c827fe00000135, 0 },
-	{ "zen6", "near-dram", 0x0303c000000001ac, 0x0303c000000001ad, 0 },
-	{ "zen6", "far-ext", 0x0303c000000020ac, 0x0303c000000020ad, 0 },
-	{ "zen4", "near-dram", 0x0303c000000001ac, 0x0303c000000001ad, 0 },
+	{ "srf cwf", "local", 0x00c826fe00000136, 0x00c826fe00000135, 0 },
+	{ "srf cwf", "remote", 0x00c8277e00000136, 0x00c8277e00000135, 0 },
+	{ "snr grr", "memory", 0x00c827fe00000136, 0x00c827fe00000135, 0 },
+	{ "zen4 zen6", "near-dram", 0x0303c000000001ac, 0x0303c000000001ad, 0 },
 	{ "zen4", "far-dram", 0x0303c000000002ac, 0x0303c000000002ad, 0 },
 	{ "zen5", "near-ext", 0x0303c000000010ac, 0x0303c000000010ad, 0 },
-	{ "zen5", "far-ext", 0x0303c000000020ac, 0x0303c000000020ad, 0 },
+	{ "zen5 zen6", "far-ext", 0x0303c000000020ac, 0x0303c000000020ad, 0 },
 };
 
-static void events_are_as_published(void **state)
+/* The next model of a list; NULL: there is none. */
+static const struct tier_model *next_model(const char **models)
 {
-	(void)state;
-	for (size_t i = 0; i < sizeof(configs) / sizeof(configs[0]); i++) {
-		const struct wanted *wanted = &configs[i];
-		const struct tier_class *class = class_of(model_of(wanted->model), wanted->tier);
+	char name[16];
+	int len = 0;
 
-		assert_true(class->occupancy == wanted->occupancy);
-		assert_true(class->inserts == wanted->inserts);
-		assert_true(class->config1 == wanted->config1);
+	if (sscanf(*models, " %15s%n", name, &len) != 1)
+		return NULL;
+	*models += len;
+	return model_of(name);
+}
+
+TEST(events_are_as_published)
+{
+	for (size_t i = 0; i < COUNT_OF(configs); i++) {
+		const char *models = configs[i].models;
+		const struct tier_model *model;
+
+		while ((model = next_model(&models))) {
+			const struct tier_class *class = class_of(model, configs[i].tier);
+
+			assert_true(class->occupancy == configs[i].occupancy);
+			assert_true(class->inserts == configs[i].inserts);
+			assert_true(class->config1 == configs[i].config1);
+		}
 	}
 }
 
 /* Values of the register; the one of ICX is also in Colloid's code. */
-static void controls_are_as_published(void **state)
+TEST(controls_are_as_published)
 {
 	static const struct {
 		const char *model;
@@ -101,21 +95,20 @@ static void controls_are_as_published(void **state)
 		{ "grr", 0x00c827fe00000136, 0x00c827fe00000136 },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(controls) / sizeof(controls[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(controls); i++)
 		assert_true(tier_layout__control(model_of(controls[i].model)->layout,
 						 controls[i].config) == controls[i].control);
 }
 
-static void clockticks_moved_with_spr(void **state)
+TEST(clockticks_moved_with_spr)
 {
-	(void)state;
-	assert_true(model_of("skx")->clock == 0 && model_of("clx")->clock == 0);
-	assert_true(model_of("icx")->clock == 0);
-	assert_true(model_of("spr")->clock == 1 && model_of("emr")->clock == 1);
-	assert_true(model_of("gnr")->clock == 1 && model_of("srf")->clock == 1);
-	assert_true(model_of("cwf")->clock == 1 && model_of("grr")->clock == 1);
-	assert_true(model_of("cpx")->clock == 0 && model_of("snr")->clock == 0);
+	const char *before = "skx clx icx cpx snr", *since = "spr emr gnr srf cwf grr";
+	const struct tier_model *model;
+
+	while ((model = next_model(&before)))
+		assert_int_equal(model->clock, 0);
+	while ((model = next_model(&since)))
+		assert_int_equal(model->clock, 1);
 }
 
 /* Ice Lake: Linux's icx_cha_msr_offsets[], each from the CHA at 0xb60 on. */
@@ -126,19 +119,17 @@ static const uint16_t icx_offsets[] = {
 	0x452, 0x460, 0x46e, 0x47c, 0x000, 0x00e, 0x01c, 0x02a, 0x038, 0x046,
 };
 
-static void boxes_of_icx_are_in_three_ranges(void **state)
+TEST(boxes_of_icx_are_in_three_ranges)
 {
 	const struct tier_layout *layout = model_of("icx")->layout;
 
-	(void)state;
 	assert_int_equal(layout->boxes, 40);
 	for (unsigned int i = 0; i < 40; i++)
 		assert_int_equal(tier_layout__box(layout, i), 0xb60 + icx_offsets[i]);
 }
 
-static void other_boxes_are_in_one(void **state)
+TEST(other_boxes_are_in_one)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 28; i++) {
 		assert_int_equal(tier_layout__box(model_of("skx")->layout, i), 0xe00 + 0x10 * i);
 		assert_int_equal(tier_layout__box(model_of("clx")->layout, i), 0xe00 + 0x10 * i);
@@ -150,9 +141,8 @@ static void other_boxes_are_in_one(void **state)
 }
 
 /* No two registers of two boxes share an address. */
-static void registers_do_not_overlap(void **state)
+TEST(registers_do_not_overlap)
 {
-	(void)state;
 	for (size_t m = 0; tier_models[m]; m++) {
 		const struct tier_layout *layout = tier_models[m]->layout;
 		static unsigned char used[0x4000];
@@ -177,22 +167,21 @@ static void registers_do_not_overlap(void **state)
 	}
 }
 
-static void bits_of_the_box_are_as_published(void **state)
+TEST(bits_of_the_box_are_as_published)
 {
-	static const char *const old[] = { "skx", "clx", "icx" };
-	static const char *const new[] = { "spr", "emr", "gnr", "srf" };
+	const char *before = "skx clx icx", *since = "spr emr gnr srf";
+	const struct tier_model *model;
 
-	(void)state;
-	for (unsigned int i = 0; i < 3; i++) {
-		const struct tier_layout *layout = model_of(old[i])->layout;
+	while ((model = next_model(&before))) {
+		const struct tier_layout *layout = model->layout;
 
 		assert_true(layout->reset == 0x3 && layout->freeze == 0x100);
 		assert_true(layout->enable == 0x400000 && layout->control == 1);
 		assert_true(layout->counter == 8 && layout->filter0 == 5);
-		assert_true(layout->filter1 == (i < 2 ? 6 : 0));
+		assert_true(layout->filter1 == (strcmp(model->name, "icx") ? 6 : 0));
 	}
-	for (unsigned int i = 0; i < 4; i++) {
-		const struct tier_layout *layout = model_of(new[i])->layout;
+	while ((model = next_model(&since))) {
+		const struct tier_layout *layout = model->layout;
 
 		assert_true(layout->reset == 0x300 && layout->freeze == 0x1);
 		assert_true(layout->enable == 0 && layout->control == 2);
@@ -202,11 +191,10 @@ static void bits_of_the_box_are_as_published(void **state)
 }
 
 /* An enable bit where there is one, any event where there is none, and nothing when frozen. */
-static void a_counter_in_use_is_known(void **state)
+TEST(a_counter_in_use_is_known)
 {
 	const struct tier_layout *icx = model_of("icx")->layout, *spr = model_of("spr")->layout;
 
-	(void)state;
 	assert_true(tier_layout__counts(icx, 0, 0x400000));
 	assert_false(tier_layout__counts(icx, 0, 0x00c8168600000136));
 	assert_false(tier_layout__counts(icx, 0x100, 0x400000));
@@ -226,9 +214,8 @@ static const char *name_of(const char *vendor, unsigned int family, unsigned int
 	return found ? found->name : "none";
 }
 
-static void cpu_models_are_distinguished(void **state)
+TEST(cpu_models_are_distinguished)
 {
-	(void)state;
 	assert_string_equal(name_of("GenuineIntel", 6, 0x55, 4), "skx");
 	assert_string_equal(name_of("GenuineIntel", 6, 0x55, 5), "clx");
 	assert_string_equal(name_of("GenuineIntel", 6, 0x55, 7), "clx");
@@ -253,9 +240,8 @@ static void cpu_models_are_distinguished(void **state)
 }
 
 /* If the files list inserts by tier, but occupancy only of all tiers together. */
-static void derived_values_are_marked(void **state)
+TEST(derived_values_are_marked)
 {
-	(void)state;
 	for (size_t i = 0; tier_models[i]; i++) {
 		const char *name = tier_models[i]->name;
 		bool derived = !strcmp(name, "srf") || !strcmp(name, "cwf");
@@ -265,9 +251,8 @@ static void derived_values_are_marked(void **state)
 }
 
 /* Never guessed: clients, Zen 3, another vendor with the numbers of a known one. */
-static void an_unknown_cpu_is_none(void **state)
+TEST(an_unknown_cpu_is_none)
 {
-	(void)state;
 	assert_string_equal(name_of("GenuineIntel", 6, 0x97, 2), "none");
 	assert_string_equal(name_of("GenuineIntel", 6, 0xde, 0), "none");
 	assert_string_equal(name_of("GenuineIntel", 15, 0x6a, 0), "none");
@@ -291,14 +276,11 @@ static const char cpuinfo[] = "processor\t: 0\n"
 			      "processor\t: 1\n"
 			      "model\t\t: 1\n";
 
-static void cpuinfo_is_read(void **state)
+TEST(cpuinfo_is_read)
 {
 	struct tier_cpu cpu;
-	char text[1024];
 
-	(void)state;
-	snprintf(text, sizeof(text), cpuinfo, "");
-	unit_write(dir, "proc/cpuinfo", text);
+	unit_write(dir, "proc/cpuinfo", unit_text(cpuinfo, ""));
 	assert_int_equal(tier_cpu__read(&cpu, dir), 0);
 	assert_string_equal(cpu.vendor, "GenuineIntel");
 	assert_string_equal(cpu.name, "Intel(R) Xeon(R) Platinum 8380 CPU @ 2.30GHz");
@@ -306,17 +288,15 @@ static void cpuinfo_is_read(void **state)
 	assert_int_equal(cpu.model, 106);
 	assert_int_equal(cpu.stepping, 6);
 	assert_false(cpu.hypervisor);
-	snprintf(text, sizeof(text), cpuinfo, " hypervisor");
-	unit_write(dir, "proc/cpuinfo", text);
+	unit_write(dir, "proc/cpuinfo", unit_text(cpuinfo, " hypervisor"));
 	assert_int_equal(tier_cpu__read(&cpu, dir), 0);
 	assert_true(cpu.hypervisor);
 }
 
-static void invalid_cpuinfo_is_refused(void **state)
+TEST(invalid_cpuinfo_is_refused)
 {
 	struct tier_cpu cpu;
 
-	(void)state;
 	unit_write(dir, "proc/cpuinfo", "Features\t: fp asimd\nCPU implementer\t: 0x41\n");
 	assert_int_equal(tier_cpu__read(&cpu, dir), -EUCLEAN);
 	unit_write(dir, "proc/cpuinfo", "");
@@ -324,23 +304,4 @@ static void invalid_cpuinfo_is_refused(void **state)
 	assert_int_equal(tier_cpu__read(&cpu, "/nowhere"), -ENOENT);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(events_are_as_published),
-		cmocka_unit_test(controls_are_as_published),
-		cmocka_unit_test(clockticks_moved_with_spr),
-		cmocka_unit_test(boxes_of_icx_are_in_three_ranges),
-		cmocka_unit_test(other_boxes_are_in_one),
-		cmocka_unit_test(registers_do_not_overlap),
-		cmocka_unit_test(bits_of_the_box_are_as_published),
-		cmocka_unit_test(a_counter_in_use_is_known),
-		cmocka_unit_test(cpu_models_are_distinguished),
-		cmocka_unit_test(derived_values_are_marked),
-		cmocka_unit_test(an_unknown_cpu_is_none),
-		cmocka_unit_test(cpuinfo_is_read),
-		cmocka_unit_test(invalid_cpuinfo_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, unit_make_dir, unit_remove_dir);
-}
+UNIT_MAIN(.all = { unit_enter_dir, unit_leave_dir })

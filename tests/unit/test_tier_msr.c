@@ -5,9 +5,6 @@
  */
 #include "unit.h"
 
-#include <errno.h>
-#include <math.h>
-
 #include "probes/tierlat/tier.h"
 
 #define REGISTERS 0x4000
@@ -29,7 +26,6 @@ static int fake_open(const char *path, int flags)
 {
 	unsigned int cpu;
 
-	(void)flags;
 	assert_int_equal(sscanf(path, "/dev/cpu/%u/msr", &cpu), 1);
 	if (cpu >= CPUS)
 		return -ENOENT;
@@ -63,7 +59,6 @@ static ssize_t fake_pwrite(int fd, const void *buf, size_t size, off_t offset)
 
 static void fake_close(int fd)
 {
-	(void)fd;
 	machine.open--;
 }
 
@@ -97,17 +92,11 @@ static const struct tier_sys fake = {
 
 static void make_machine(void)
 {
-	char name[128];
-
-	snprintf(name, sizeof(name), "rm -rf '%s'/*", dir);
-	assert_int_equal(system(name), 0);
+	unit_empty_dir();
 	memset(&machine, 0, sizeof(machine));
 	unit_write(dir, "sys/devices/system/cpu/online", "0-7\n");
-	for (unsigned int i = 0; i < CPUS; i++) {
-		snprintf(name, sizeof(name),
-			 "sys/devices/system/cpu/cpu%u/topology/physical_package_id", i);
-		unit_write(dir, name, i / 4 ? "1\n" : "0\n");
-	}
+	for (unsigned int i = 0; i < CPUS; i++)
+		unit_write_socket(dir, i, i / 4);
 }
 
 static struct tier *tier;
@@ -129,12 +118,10 @@ static int open_model(const char *model)
 	return tier__open(&tier, &config, why, &todo);
 }
 
-static int begin(void **state)
+static void begin(void)
 {
-	(void)state;
 	make_machine();
 	memset(&config, 0, sizeof(config));
-	return 0;
 }
 
 static void finish(void)
@@ -146,24 +133,19 @@ static void finish(void)
 static void assert_refused(const char *model, int err, const char *says)
 {
 	assert_int_equal(open_model(model), err);
-	if (!strstr(why, says))
-		fail_msg("said: %s", why);
+	assert_has(why, says);
 	assert_null(strchr(why, '\n'));
 	assert_int_equal(machine.open, 0);
 }
 
-static void boxes_are_those_of_the_driver(void **state)
+TEST(boxes_are_those_of_the_driver)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 6; i++) {
-		char name[128];
+		const char *box =
+			unit_text("sys/bus/event_source/devices/uncore_cha_%u", i < 5 ? i : 9);
 
-		snprintf(name, sizeof(name), "sys/bus/event_source/devices/uncore_cha_%u/type",
-			 i < 5 ? i : 9);
-		unit_write(dir, name, "7\n");
-		snprintf(name, sizeof(name), "sys/bus/event_source/devices/uncore_cha_%u/cpumask",
-			 i < 5 ? i : 9);
-		unit_write(dir, name, "0,4\n");
+		unit_write(dir, unit_text("%s/type", box), "7\n");
+		unit_write(dir, unit_text("%s/cpumask", box), "0,4\n");
 	}
 	assert_int_equal(open_model("spr"), 0);
 	assert_int_equal(tier__boxes(tier, 0), 6);
@@ -174,9 +156,8 @@ static void boxes_are_those_of_the_driver(void **state)
 	finish();
 }
 
-static void boxes_are_as_many_as_a_register_says(void **state)
+TEST(boxes_are_as_many_as_a_register_says)
 {
-	(void)state;
 	machine.registers[0][0x702] = machine.registers[1][0x702] = 0xff40 | 28;
 	assert_int_equal(open_model("icx"), 0);
 	assert_int_equal(tier__boxes(tier, 1), 28);
@@ -191,12 +172,11 @@ static void boxes_are_as_many_as_a_register_says(void **state)
 	assert_refused("icx", -EINVAL, "41 CHAs");
 }
 
-static void boxes_are_as_many_as_pci_says(void **state)
+TEST(boxes_are_as_many_as_pci_says)
 {
 	static unsigned char space[256];
 	FILE *stream;
 
-	(void)state;
 	assert_refused("spr", -EOPNOTSUPP, "how many CHAs");
 	unit_write(dir, "sys/bus/pci/devices/0000:fe:1e.3/vendor", "0x8086\n");
 	unit_write(dir, "sys/bus/pci/devices/0000:fe:1e.3/device", "0x325b\n");
@@ -212,11 +192,10 @@ static void boxes_are_as_many_as_pci_says(void **state)
 	finish();
 }
 
-static void each_package_is_read_on_a_cpu_of_its_own(void **state)
+TEST(each_package_is_read_on_a_cpu_of_its_own)
 {
 	static const unsigned int cpus[] = { 1, 6 }, same[] = { 1, 2 }, twice[] = { 2, 2 };
 
-	(void)state;
 	config.boxes = 4;
 	assert_int_equal(open_model("icx"), 0);
 	assert_int_equal(tier__socket(tier, 1), 1);
@@ -234,15 +213,14 @@ static void each_package_is_read_on_a_cpu_of_its_own(void **state)
 	assert_refused("icx", -EINVAL, "CPU 2 is named twice");
 }
 
-static void another_cpu_stands_in(void **state)
+TEST(another_cpu_stands_in)
 {
-	(void)state;
 	config.boxes = 4;
 	machine.offline[4] = true;
 	assert_int_equal(open_model("icx"), 0);
 	machine.offline[5] = machine.offline[0] = true;
 	assert_int_equal(tier__read(tier, samples, why), 0);
-	assert_non_null(strstr(tier__trouble(tier), "CPU 0: went offline, CPU 1"));
+	assert_has(tier__trouble(tier), "CPU 0: went offline, CPU 1");
 	assert_int_equal(tier__read(tier, samples, why), 0);
 	machine.offline[1] = true;
 	finish();
@@ -254,9 +232,8 @@ static void another_cpu_stands_in(void **state)
 }
 
 /* Where /dev is devtmpfs. */
-static void another_cpu_stands_in_for_one_without_a_file(void **state)
+TEST(another_cpu_stands_in_for_one_without_a_file)
 {
-	(void)state;
 	config.boxes = 4;
 	machine.removes = machine.offline[0] = machine.offline[4] = true;
 	machine.first = 1;
@@ -269,9 +246,8 @@ static void another_cpu_stands_in_for_one_without_a_file(void **state)
 	assert_string_equal(todo, "load the msr module: modprobe msr");
 }
 
-static void a_package_without_a_cpu_is_an_error(void **state)
+TEST(a_package_without_a_cpu_is_an_error)
 {
-	(void)state;
 	config.boxes = 4;
 	for (unsigned int i = 4; i < 8; i++)
 		machine.offline[i] = true;
@@ -283,13 +259,12 @@ static void a_package_without_a_cpu_is_an_error(void **state)
 	for (unsigned int i = 1; i < TIER_PATIENCE; i++)
 		assert_int_equal(tier__read(tier, samples, why), 0);
 	assert_true(tier__read(tier, samples, why) < 0);
-	assert_non_null(strstr(why, "offline"));
+	assert_has(why, "offline");
 	assert_true(tier__close(tier, why) < 0);
 }
 
-static void lockdown_is_named(void **state)
+TEST(lockdown_is_named)
 {
-	(void)state;
 	config.boxes = 4;
 	machine.write_error = -EPERM;
 	unit_write(dir, "sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
@@ -301,81 +276,67 @@ static void lockdown_is_named(void **state)
 	assert_refused("icx", -EOPNOTSUPP, "does not allow writes");
 }
 
-/* A refusal because of one box leaves all as they were, also those before it. */
-static void counters_in_use_are_left_alone(void **state)
-{
-	static uint64_t before[2][REGISTERS];
+static uint64_t before[2][REGISTERS];
 
-	(void)state;
-	config.boxes = 4;
-	machine.registers[1][0xe01 + 0xe * 3 + 2] = 0x400000;
+static void remember(void)
+{
 	memcpy(before, machine.registers, sizeof(before));
-	assert_refused("icx", -EBUSY, "counter 2 of CHA 3 is in use");
-	assert_memory_equal(before, machine.registers, sizeof(before));
-	config.take = true;
-	assert_int_equal(open_model("icx"), 0);
-	finish();
+}
+
+static void assert_untouched(void)
+{
 	assert_memory_equal(before, machine.registers, sizeof(before));
 }
 
-static void looking_writes_nothing(void **state)
+/* A refusal because of one box leaves all as they were, also those before it. */
+TEST(counters_in_use_are_left_alone)
 {
-	static uint64_t before[2][REGISTERS];
+	config.boxes = 4;
+	machine.registers[1][0xe01 + 0xe * 3 + 2] = 0x400000;
+	remember();
+	assert_refused("icx", -EBUSY, "counter 2 of CHA 3 is in use");
+	assert_untouched();
+	config.take = true;
+	assert_int_equal(open_model("icx"), 0);
+	finish();
+	assert_untouched();
+}
 
-	(void)state;
+TEST(looking_writes_nothing)
+{
 	config.boxes = 4;
 	config.look = true;
 	for (unsigned int i = 0; i < REGISTERS; i++)
 		machine.registers[0][i] = unit_random() & ~0x400000ULL;
-	memcpy(before, machine.registers, sizeof(before));
+	remember();
 	assert_int_equal(open_model("icx"), 0);
 	finish();
-	assert_memory_equal(before, machine.registers, sizeof(before));
+	assert_untouched();
 }
 
 /* Before anything is written, and also if another program uses the counters. */
-static void another_latscope_is_left_alone(void **state)
+TEST(another_latscope_is_left_alone)
 {
-	static uint64_t left[2][REGISTERS];
-
-	(void)state;
 	config.boxes = 4;
 	assert_int_equal(open_model("icx"), 0);
 	assert_int_equal(machine.locks, 1);
-	memcpy(left, machine.registers, sizeof(left));
+	remember();
 	finish();
-	memcpy(machine.registers, left, sizeof(left));
+	memcpy(machine.registers, before, sizeof(before));
 	machine.locked = true;
 	for (unsigned int i = 0; i < 4; i++) {
 		config.take = i & 1;
 		config.look = i & 2;
 		assert_refused("icx", -EBUSY, "another latscope is using these counters");
-		assert_memory_equal(left, machine.registers, sizeof(left));
+		assert_untouched();
 	}
 	/* The lock is free: the process that had set them has ended. */
 	machine.locked = config.take = false;
 	for (unsigned int i = 0; i < 2; i++) {
 		config.look = i;
 		assert_refused("icx", -EBUSY, "a killed latscope left the CHAs programmed");
-		assert_memory_equal(left, machine.registers, sizeof(left));
+		assert_untouched();
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(boxes_are_those_of_the_driver, begin),
-		cmocka_unit_test_setup(boxes_are_as_many_as_a_register_says, begin),
-		cmocka_unit_test_setup(boxes_are_as_many_as_pci_says, begin),
-		cmocka_unit_test_setup(each_package_is_read_on_a_cpu_of_its_own, begin),
-		cmocka_unit_test_setup(another_cpu_stands_in, begin),
-		cmocka_unit_test_setup(another_cpu_stands_in_for_one_without_a_file, begin),
-		cmocka_unit_test_setup(a_package_without_a_cpu_is_an_error, begin),
-		cmocka_unit_test_setup(lockdown_is_named, begin),
-		cmocka_unit_test_setup(counters_in_use_are_left_alone, begin),
-		cmocka_unit_test_setup(looking_writes_nothing, begin),
-		cmocka_unit_test_setup(another_latscope_is_left_alone, begin),
-	};
-
-	return cmocka_run_group_tests(tests, unit_make_dir, unit_remove_dir);
-}
+UNIT_MAIN(.each = { begin }, .all = { unit_enter_dir, unit_leave_dir })

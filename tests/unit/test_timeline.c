@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "recording.h"
+#include "bursts.h"
 #include "sheet.h"
 
-#include <errno.h>
 #include <json-c/json.h>
-#include <math.h>
 
-#include "print/report.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define INTERVALS 60
 #define FAST_NS 10000
 #define SLOW_NS 1000000
 
@@ -22,29 +16,22 @@ struct score {
 	bool split;
 };
 
-static struct run read_run;
-static struct timeline timeline;
 static const struct timeline_rules rules = { .confidence = 0.95, .lines = REPORT_LINES };
 
-static int begin(void **state)
+static void begin(void)
 {
 	memset(&timeline, 0, sizeof(timeline));
-	return unit_make_dir(state);
+	unit_enter_dir();
 }
 
-static int end(void **state)
+static void end(void)
 {
 	timeline__clear(&timeline);
 	run__clear(&read_run);
-	return unit_remove_dir(state);
+	unit_leave_dir();
 }
 
-/* By chance, but with a correlation of nearly 0. */
-static bool bursts(unsigned int interval)
-{
-	return "..............##..##..##......##........##..##....##........"[interval] == '#';
-}
-
+/* By chance, but with a correlation of nearly 0 to bursts(). */
 static bool others(unsigned int interval)
 {
 	return "....####..####....##..........##................##.........."[interval] == '#';
@@ -52,11 +39,10 @@ static bool others(unsigned int interval)
 
 static bool never(unsigned int interval)
 {
-	(void)interval;
 	return false;
 }
 
-static void add(struct run_data *data, bool slow, bool split, unsigned int interval)
+static void add(struct run_data *data, bool slow, bool split)
 {
 	unsigned int nr = slow ? 40 : 0;
 
@@ -65,14 +51,10 @@ static void add(struct run_data *data, bool slow, bool split, unsigned int inter
 	if (!split)
 		return;
 	sample_key(data, 1, LAT_BY_PROCESS, 0, "steady (1)", FAST_NS, 1000 - nr);
-	/*
-	 * One probe has the bursts; the other slow events, few and always the same number, are
-	 * another's.
-	 */
+	/* One has the bursts; other slow events, few and always as many, are another's. */
 	sample_key(data, 2, LAT_BY_PROCESS, 0, "burst (2)", SLOW_NS, nr);
 	sample_record(&data->metrics[0], SLOW_NS, 1);
 	sample_key(data, 3, LAT_BY_PROCESS, 0, "always (3)", SLOW_NS, 1);
-	(void)interval;
 }
 
 static void fill(struct run_data *delta, unsigned int interval, const void *arg)
@@ -83,16 +65,14 @@ static void fill(struct run_data *delta, unsigned int interval, const void *arg)
 		bool slow = score->slow[i](interval);
 
 		if (i != IOLAT || slow || !score->quiet)
-			add(&delta[i], slow, score->split, interval);
+			add(&delta[i], slow, score->split);
 	}
 }
 
-static int record_and_read(const struct score *score, unsigned int intervals,
-			   const struct timeline_rules *with)
+static void record_and_read(const struct score *score, unsigned int intervals,
+			    const struct timeline_rules *with)
 {
 	struct run *run = recording_begin("memlat", "fentry", "handle_mm_fault");
-	struct rundb *db;
-	int err;
 
 	sample_metric(sample_probe(run, "runqlat", "stamps", "for tests"), "run_queue", "made up");
 	sample_metric(sample_probe(run, "iolat", "stamps", "for tests"), "device", "made up");
@@ -100,9 +80,8 @@ static int record_and_read(const struct score *score, unsigned int intervals,
 		run->probes[i].by = 1U << LAT_BY_PROCESS;
 	recording_write(run, dir, "run", intervals, fill, score);
 	assert_int_equal(rundb__open(&db, unit_path(dir, "run"), &read_run), 0);
-	err = timeline__read(&timeline, db, &read_run, with);
+	assert_int_equal(timeline__read(&timeline, db, &read_run, with), 0);
 	rundb__close(db);
-	return err;
 }
 
 static const struct timeline_pair *pair_of(unsigned int a, unsigned int b)
@@ -117,36 +96,25 @@ static const struct timeline_pair *pair_of(unsigned int a, unsigned int b)
 
 static char *text(void)
 {
-	struct sheet *sheet = sheet_begin();
-
-	report__print_timeline(sheet->out, &timeline, 10);
-	return sheet_end(sheet);
+	report__print_timeline(unit_print(), &timeline, 10);
+	return sheet();
 }
 
 static void assert_says(const char *part)
 {
-	char *printed = text(), *at;
-
-	for (at = printed; (at = strchr(at, '\n'));)
-		*at = ' ';
-	for (at = printed; (at = strstr(at, "  "));)
-		memmove(at, at + 1, strlen(at));
-	if (!strstr(printed, part))
-		fail_msg("'%s' is not in:\n%s", part, printed);
-	free(printed);
+	assert_has(flat(text()), part);
 }
 
-static void two_of_three(void **state)
+TEST(two_of_three)
 {
 	const struct score score = { .slow = { others, bursts, bursts } };
 	unsigned int nr = 0, both = 0;
 
-	(void)state;
 	for (unsigned int i = 0; i < INTERVALS; i++) {
 		nr += bursts(i);
 		both += bursts(i) && others(i);
 	}
-	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	record_and_read(&score, INTERVALS, &rules);
 	assert_int_equal(timeline.nr_pairs, 3);
 	assert_int_equal(pair_of(RUNQLAT, IOLAT)->verdict, TIMELINE_POSITIVE);
 	assert_true(pair_of(RUNQLAT, IOLAT)->found.low > 0.9);
@@ -164,12 +132,11 @@ static void two_of_three(void **state)
 }
 
 /* Neither keys that are fast at other times nor keys that are absent are slow. */
-static void no_events_between(void **state)
+TEST(no_events_between)
 {
 	const struct score score = { .slow = { never, bursts, bursts }, .quiet = true };
 
-	(void)state;
-	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	record_and_read(&score, INTERVALS, &rules);
 	assert_int_equal(pair_of(RUNQLAT, IOLAT)->verdict, TIMELINE_POSITIVE);
 	assert_int_equal(timeline.probes[IOLAT].empty, INTERVALS - timeline.nr_correlated);
 	assert_string_equal(pair_of(MEMLAT, IOLAT)->why, "one of the two does not vary");
@@ -180,25 +147,23 @@ static bool in_turn(unsigned int interval)
 	return !bursts(interval);
 }
 
-static void one_against_the_other(void **state)
+TEST(one_against_the_other)
 {
 	const struct score score = { .slow = { others, bursts, in_turn } };
 
-	(void)state;
-	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	record_and_read(&score, INTERVALS, &rules);
 	assert_int_equal(pair_of(RUNQLAT, IOLAT)->verdict, TIMELINE_NEGATIVE);
 	assert_int_equal(timeline.nr_correlated, 0);
 	assert_says("runqlat and iolat: negative correlation: -1.00");
 }
 
-static void whose_they_are(void **state)
+TEST(whose_they_are)
 {
 	const struct score score = { .slow = { others, bursts, bursts }, .split = true };
 	const struct timeline_contributor *contributors;
 	uint64_t slow;
 
-	(void)state;
-	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	record_and_read(&score, INTERVALS, &rules);
 	contributors = timeline.contributors;
 	assert_int_equal(timeline.nr_contributors, 6);
 	for (unsigned int i = 0; i < 6; i++) {
@@ -218,38 +183,32 @@ static void whose_they_are(void **state)
 	assert_says("iolat process events slow of slow of slow * burst (2)");
 }
 
-static void too_little(void **state)
+TEST(too_little)
 {
 	const struct score score = { .slow = { never, bursts, bursts } };
 
-	(void)state;
-	assert_int_equal(record_and_read(&score, 9, &rules), 0);
+	record_and_read(&score, 9, &rules);
 	assert_int_equal(pair_of(RUNQLAT, IOLAT)->verdict, TIMELINE_NOT_SHOWN);
 	assert_true(isnan(pair_of(RUNQLAT, IOLAT)->adjusted));
 	assert_says("runqlat and iolat: no correlation shown: too few intervals: 9, 10 are needed");
 }
 
-static void no_intervals(void **state)
+TEST(no_intervals)
 {
 	const struct score score = { .slow = { never, never, never } };
-	char *printed;
 
-	(void)state;
-	assert_int_equal(record_and_read(&score, 0, &rules), 0);
-	printed = text();
-	assert_string_equal(printed, "");
-	free(printed);
+	record_and_read(&score, 0, &rules);
+	assert_string_equal(text(), "");
 }
 
 /* A line has the events of all its intervals. */
-static void lines(void **state)
+TEST(lines)
 {
 	const struct score score = { .slow = { never, bursts, bursts } };
 	const struct timeline_rules all = { .confidence = 0.95 };
 	uint64_t events = 0, slow = 0;
 
-	(void)state;
-	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	record_and_read(&score, INTERVALS, &rules);
 	assert_int_equal(timeline.per_line, 3);
 	assert_int_equal(timeline.nr_lines, 20);
 	for (size_t i = 0; i < timeline.nr_lines; i++) {
@@ -259,33 +218,28 @@ static void lines(void **state)
 	assert_int_equal(events, timeline.probes[IOLAT].events);
 	assert_int_equal(slow, timeline.probes[IOLAT].slow);
 	assert_says("time line: 3 intervals of 1 s per line (--all-intervals");
-	timeline__clear(&timeline);
-	run__clear(&read_run);
-	unit_remove(dir);
-	dir = unit_tmpdir();
-	assert_int_equal(record_and_read(&score, INTERVALS, &all), 0);
+	end();
+	begin();
+	record_and_read(&score, INTERVALS, &all);
 	assert_int_equal(timeline.nr_lines, INTERVALS);
 	assert_memory_equal(timeline.probes[IOLAT].lines, timeline.probes[IOLAT].cells,
 			    INTERVALS * sizeof(struct timeline_cell));
 }
 
-static void what_is_slow(void **state)
+TEST(what_is_slow)
 {
 	const struct score score = { .slow = { never, bursts, bursts } };
 	const struct timeline_rules asked = { .confidence = 0.95, .slow_ns = FAST_NS };
 
-	(void)state;
-	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	record_and_read(&score, INTERVALS, &rules);
 	/* 40 of 1,000 in a quarter: 1 % */
 	assert_in_range(timeline.probes[IOLAT].slow_ns, FAST_NS + 1, SLOW_NS);
 	assert_int_equal(timeline.probes[IOLAT].slow, 40 * timeline.nr_correlated);
 	/* If all events are alike, all are slow: no edge is nearer to 1 %. */
 	assert_int_equal(timeline.probes[MEMLAT].slow, timeline.probes[MEMLAT].events);
-	timeline__clear(&timeline);
-	run__clear(&read_run);
-	unit_remove(dir);
-	dir = unit_tmpdir();
-	assert_int_equal(record_and_read(&score, INTERVALS, &asked), 0);
+	end();
+	begin();
+	record_and_read(&score, INTERVALS, &asked);
 	assert_int_equal(timeline.probes[IOLAT].slow, timeline.probes[IOLAT].events);
 	assert_says("that are that long");
 }
@@ -299,14 +253,12 @@ static const char *value(struct json_object *object, const char *path)
 	return json_object_to_json_string_ext(at, JSON_C_TO_STRING_PLAIN);
 }
 
-static void as_json(void **state)
+TEST(as_json)
 {
 	const struct score score = { .slow = { others, bursts, bursts }, .split = true };
 	struct json_object *object = json_object_new_object();
-	char number[32];
 
-	(void)state;
-	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	record_and_read(&score, INTERVALS, &rules);
 	report__add_timeline(object, &timeline);
 	assert_string_equal(value(object, "/correlation/pairs/2/probes"),
 			    "[\"runqlat\",\"iolat\"]");
@@ -314,8 +266,8 @@ static void as_json(void **state)
 			    "\"positive correlation\"");
 	assert_string_equal(value(object, "/correlation/pairs/0/verdict"),
 			    "\"no correlation shown\"");
-	snprintf(number, sizeof(number), "%zu", timeline.nr_correlated);
-	assert_string_equal(value(object, "/correlation/intervals"), number);
+	assert_string_equal(value(object, "/correlation/intervals"),
+			    unit_text("%zu", timeline.nr_correlated));
 	assert_string_equal(value(object, "/timeline/probes/1/probe"), "\"runqlat\"");
 	assert_string_equal(value(object, "/timeline/intervals/59/end_sec"), "60");
 	assert_string_equal(value(object, "/contributors/2/name"), "\"burst (2)\"");
@@ -334,12 +286,11 @@ static bool more_than_half(unsigned int interval)
 }
 
 /* Equal ranks of 31 intervals lie at three quarters, not beyond them; those of 30 do. */
-static void more_than_half_are_no_worst_quarter(void **state)
+TEST(more_than_half_are_no_worst_quarter)
 {
 	const struct score score = { .slow = { more_than_half, first_half, never } };
 
-	(void)state;
-	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	record_and_read(&score, INTERVALS, &rules);
 	assert_int_equal(timeline.probes[MEMLAT].worst, 0);
 	assert_int_equal(timeline.probes[RUNQLAT].worst, INTERVALS / 2);
 }
@@ -347,8 +298,6 @@ static void more_than_half_are_no_worst_quarter(void **state)
 /* As if others had been asked for. */
 static size_t longer_than(uint64_t asked_ns)
 {
-	struct rundb *db;
-
 	timeline__clear(&timeline);
 	run__clear(&read_run);
 	assert_int_equal(rundb__open(&db, unit_path(dir, "run"), &read_run), 0);
@@ -358,36 +307,16 @@ static size_t longer_than(uint64_t asked_ns)
 	return timeline.nr_longer;
 }
 
-static void intervals_that_took_longer(void **state)
+TEST(intervals_that_took_longer)
 {
 	const struct score score = { .slow = { never, never, never } };
 
-	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	record_and_read(&score, INTERVALS, &rules);
 	assert_int_equal(timeline.nr_longer, 0);
 	assert_says("of 1 s per line (--all-intervals: one line each); slow");
 	assert_int_equal(longer_than(666666668), 0);
 	assert_int_equal(longer_than(666666667), INTERVALS); /* longer by just half */
 	assert_says("; 60 of 60 took at least 50 % longer (longest: 1.00 s) because");
-	(void)state;
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(two_of_three),
-		TEST(no_events_between),
-		TEST(one_against_the_other),
-		TEST(whose_they_are),
-		TEST(too_little),
-		TEST(no_intervals),
-		TEST(intervals_that_took_longer),
-		TEST(more_than_half_are_no_worst_quarter),
-		TEST(lines),
-		TEST(what_is_slow),
-		TEST(as_json),
-	};
-
-	return cmocka_run_group_tests_name("timeline", tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { begin, end })

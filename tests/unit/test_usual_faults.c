@@ -219,7 +219,7 @@ static void step(void)
 	};
 
 	if (one_in(3))
-		now_ns += edges[below(sizeof(edges) / sizeof(edges[0]))];
+		now_ns += edges[below(COUNT_OF(edges))];
 	else
 		now_ns += kind.calm == 1 ? below(600) : below(16);
 	if (one_in(500))
@@ -289,7 +289,7 @@ static void end_attempt(__u32 task)
 				   VM_FAULT_HWPOISON_LARGE | 0x10000,
 				   VM_FAULT_SIGSEGV,
 				   VM_FAULT_FALLBACK };
-	__u32 depth = depths[task] - 1, which = below(sizeof(results) / sizeof(results[0]));
+	__u32 depth = depths[task] - 1, which = below(COUNT_OF(results));
 
 	if (one_in(6)) {
 		leave(task, depth, VM_FAULT_RETRY | (one_in(2) ? VM_FAULT_MAJOR : 0));
@@ -381,11 +381,10 @@ static void same_histogram(__u64 seed, struct lat_hist *got, struct lat_hist *wa
 }
 
 /* Calls that find no place are not measured: so there are none. */
-static void each_fault_is_counted_once_and_in_full(void **state)
+TEST(each_fault_is_counted_once_and_in_full)
 {
 	__u64 seeds = getenv("LATSCOPE_SOAK") ? 20000 : 400, recorded = 0;
 
-	(void)state;
 	for (__u64 seed = 0; seed < seeds; seed++) {
 		struct lat_cell *cell = &straight.cell;
 
@@ -401,11 +400,10 @@ static void each_fault_is_counted_once_and_in_full(void **state)
 	assert_true(recorded > 100 * seeds);
 }
 
-static void straight_paths_do_what_the_general_ones_do(void **state)
+TEST(straight_paths_do_what_the_general_ones_do)
 {
 	__u64 seeds = getenv("LATSCOPE_SOAK") ? 20000 : 400;
 
-	(void)state;
 	for (__u64 seed = 0; seed < seeds; seed++) {
 		simulate(seed, false, true, &general);
 		simulate(seed, true, true, &straight);
@@ -418,12 +416,4 @@ static void straight_paths_do_what_the_general_ones_do(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_fault_is_counted_once_and_in_full),
-		cmocka_unit_test(straight_paths_do_what_the_general_ones_do),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

@@ -208,9 +208,9 @@ static void step(void)
 				       2000000000,	 4300000000ULL, 70000000000ULL };
 
 	if (one_in(kind.jump))
-		now_ns += jumps[below(sizeof(jumps) / sizeof(jumps[0]))];
+		now_ns += jumps[below(COUNT_OF(jumps))];
 	else if (one_in(2))
-		now_ns += edges[below(sizeof(edges) / sizeof(edges[0]))];
+		now_ns += edges[below(COUNT_OF(edges))];
 	else
 		now_ns += below(1U << (1 + below(18)));
 	if (one_in(60))
@@ -248,7 +248,7 @@ static void set_flags(struct request *rq)
 				     REQ_OP_DRV_OUT,
 				     9 /* write zeroes */ };
 
-	rq->cmd_flags = ops[below(sizeof(ops) / sizeof(ops[0]))] | below(16) << 8;
+	rq->cmd_flags = ops[below(COUNT_OF(ops))] | below(16) << 8;
 	rq->rq_flags = one_in(8) ? 0 : IO_STAT;
 	rq->__data_len = op_of(rq) == REQ_OP_FLUSH ? 0 : 512 + 512 * below(8);
 	rq->nr_phys_segments = (unsigned short)(1 + below(3));
@@ -391,11 +391,10 @@ static void same_table(__u64 seed)
 			fail_msg("seed %llu: line %d has another stamp", seed, line);
 }
 
-static void straight_paths_do_what_the_general_ones_do(void **state)
+TEST(straight_paths_do_what_the_general_ones_do)
 {
 	__u64 seeds = getenv("LATSCOPE_SOAK") ? 20000 : 400, recorded = 0;
 
-	(void)state;
 	for (__u64 seed = 0; seed < seeds; seed++) {
 		simulate(seed, false, &general);
 		simulate(seed, true, &straight);
@@ -411,9 +410,8 @@ static void straight_paths_do_what_the_general_ones_do(void **state)
 }
 
 /* seen is the sum of all terms, whatever happens. */
-static void accounts_balance(void **state)
+TEST(accounts_balance)
 {
-	(void)state;
 	for (__u64 seed = 0; seed < 100; seed++) {
 		simulate(seed, true, &straight);
 		for (int metric = 0; metric < IOLAT_METRICS; metric++)
@@ -426,11 +424,10 @@ static void accounts_balance(void **state)
  * Nothing is missed where the kernel skips no program, also if a request merges before its issue. A
  * request that came back may merge, too; only with submitters, a program sees that.
  */
-static void nothing_is_abandoned_if_no_program_is_skipped(void **state)
+TEST(nothing_is_abandoned_if_no_program_is_skipped)
 {
 	__u64 runs = 0;
 
-	(void)state;
 	for (__u64 seed = 0; seed < 400; seed++) {
 		simulate(seed, seed % 2, &straight);
 		if (kind.skips || kind.stamps ||
@@ -459,12 +456,11 @@ static void begin_simple_run(void)
 }
 
 /* A merge after a requeue gives it the start of the other request: it is still the same one. */
-static void a_request_that_came_back_keeps_its_first_issue_if_it_merges(void **state)
+TEST(a_request_that_came_back_keeps_its_first_issue_if_it_merges)
 {
 	struct lat_cell *metrics = memory.cells.metrics;
 	struct request *rq = &requests[0];
 
-	(void)state;
 	begin_simple_run();
 	now_ns += 10000;
 	issue_request(rq);
@@ -484,12 +480,11 @@ static void a_request_that_came_back_keeps_its_first_issue_if_it_merges(void **s
 }
 
 /* Another request at the address of one that came back, of which the end was missed. */
-static void a_later_request_at_the_same_address_is_another_one(void **state)
+TEST(a_later_request_at_the_same_address_is_another_one)
 {
 	struct lat_cell *metrics = memory.cells.metrics;
 	struct request *rq = &requests[0];
 
-	(void)state;
 	begin_simple_run();
 	issue_request(rq);
 	requeue_request(rq);
@@ -503,15 +498,4 @@ static void a_later_request_at_the_same_address_is_another_one(void **state)
 	assert_int_equal(looked_up, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(straight_paths_do_what_the_general_ones_do),
-		cmocka_unit_test(accounts_balance),
-		cmocka_unit_test(nothing_is_abandoned_if_no_program_is_skipped),
-		cmocka_unit_test(a_request_that_came_back_keeps_its_first_issue_if_it_merges),
-		cmocka_unit_test(a_later_request_at_the_same_address_is_another_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

@@ -374,48 +374,31 @@ static void check_rows(const struct row *rows, size_t nr, enum method method, bo
 	}
 }
 
-#define CHECK(rows, method, wakeups) \
-	check_rows(rows, sizeof(rows) / sizeof((rows)[0]), method, wakeups)
+#define CHECK(rows, method, wakeups) check_rows(rows, COUNT_OF(rows), method, wakeups)
 
-static void stamps_record_or_count_each_wait(void **state)
+TEST(stamps_record_or_count_each_wait)
 {
-	(void)state;
 	CHECK(waits, STAMPS, false);
 }
 
-static void stamps_know_what_is_in_flight(void **state)
+TEST(stamps_know_what_is_in_flight)
 {
-	(void)state;
 	CHECK(in_flight, STAMPS, false);
 }
 
-static void a_wakeup_is_recorded_or_excluded(void **state)
+TEST(a_wakeup_is_recorded_or_excluded)
 {
-	(void)state;
 	CHECK(requests, STAMPS, true);
 }
 
-static void tp_btf_records_or_counts_each_wait(void **state)
+TEST(tp_btf_records_or_counts_each_wait)
 {
-	(void)state;
 	CHECK(own_clock, TP_BTF, false);
 }
 
-static void raw_tp_records_or_counts_each_wait(void **state)
+TEST(raw_tp_records_or_counts_each_wait)
 {
-	(void)state;
 	CHECK(hash, RAW_TP, false);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stamps_record_or_count_each_wait),
-		cmocka_unit_test(stamps_know_what_is_in_flight),
-		cmocka_unit_test(a_wakeup_is_recorded_or_excluded),
-		cmocka_unit_test(tp_btf_records_or_counts_each_wait),
-		cmocka_unit_test(raw_tp_records_or_counts_each_wait),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

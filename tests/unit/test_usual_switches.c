@@ -362,9 +362,8 @@ static void compare_with_account(__u64 seed)
 		judge_in_flight();
 }
 
-static void each_wait_is_counted_once_and_in_full(void **state)
+TEST(each_wait_is_counted_once_and_in_full)
 {
-	(void)state;
 	for_seeds(compare_with_account);
 }
 
@@ -388,9 +387,8 @@ static void compare_gaps_with_account(__u64 seed)
 	simulate();
 }
 
-static void no_wait_is_too_long_if_programs_are_skipped(void **state)
+TEST(no_wait_is_too_long_if_programs_are_skipped)
 {
-	(void)state;
 	for_seeds(compare_gaps_with_account);
 }
 
@@ -424,19 +422,9 @@ static void compare_paths(__u64 seed)
 		fail_msg("LATSCOPE_SEED=%llu: something else is left", seed);
 }
 
-static void straight_paths_do_what_the_general_ones_do(void **state)
+TEST(straight_paths_do_what_the_general_ones_do)
 {
-	(void)state;
 	for_seeds(compare_paths);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(straight_paths_do_what_the_general_ones_do),
-		cmocka_unit_test(each_wait_is_counted_once_and_in_full),
-		cmocka_unit_test(no_wait_is_too_long_if_programs_are_skipped),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

@@ -2,8 +2,6 @@
 /* How often a reference is repeated; without a window, which needs a kernel. */
 #include "unit.h"
 
-#include <errno.h>
-
 #include "selftest/validate.c"
 
 static struct child_shared shared;
@@ -19,7 +17,6 @@ void window__close(struct window *window)
 /* A reference that fails so many times, because of the child or of another process. */
 static int fail_at_first(struct validate *validate, struct window *window)
 {
-	(void)validate;
 	memset(window, 0, sizeof(*window));
 	window->child.shared = &shared;
 	shared.err = of_child;
@@ -33,25 +30,16 @@ const struct probe_checks iolat_checks = { .probe = "iolat" };
 
 int react__run(struct validate *validate, const struct experiment *experiment, char why[RUN_TEXT])
 {
-	(void)validate;
-	(void)experiment;
-	(void)why;
 	return 0;
 }
 
 int overhead__run(struct validate *validate, const struct overhead *overhead, char why[RUN_TEXT])
 {
-	(void)validate;
-	(void)overhead;
-	(void)why;
 	return 0;
 }
 
 void check__skip(const struct validate *validate, const char *name, const char *why)
 {
-	(void)validate;
-	(void)name;
-	(void)why;
 }
 
 void check__error(const struct validate *validate, const char *name, const char *why)
@@ -62,8 +50,6 @@ void check__error(const struct validate *validate, const char *name, const char 
 
 static void progress(void *arg, const char *doing)
 {
-	(void)arg;
-	(void)doing;
 }
 
 static int try_reference(unsigned int times, int err, int child_err)
@@ -79,9 +65,8 @@ static int try_reference(unsigned int times, int err, int child_err)
 	return validate__probe(&validate, &ops, why);
 }
 
-static void a_disturbed_reference_is_tried_again(void **state)
+TEST(a_disturbed_reference_is_tried_again)
 {
-	(void)state;
 	assert_int_equal(try_reference(0, -EIO, -EIO), 0);
 	assert_int_equal(calls, 1);
 	assert_int_equal(try_reference(2, -EIO, -EIO), 0);
@@ -94,9 +79,8 @@ static void a_disturbed_reference_is_tried_again(void **state)
 	assert_int_equal(calls, 2);
 }
 
-static void other_errors_are_not_retried(void **state)
+TEST(other_errors_are_not_retried)
 {
-	(void)state;
 	assert_int_equal(try_reference(TRIES, -EIO, 0), -EIO); /* not the reference */
 	assert_int_equal(calls, 1);
 	assert_int_equal(try_reference(TRIES, -EINTR, -EINTR), -EINTR);
@@ -105,12 +89,4 @@ static void other_errors_are_not_retried(void **state)
 	assert_int_equal(calls, 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_disturbed_reference_is_tried_again),
-		cmocka_unit_test(other_errors_are_not_retried),
-	};
-
-	return cmocka_run_group_tests_name("validate", tests, NULL, NULL);
-}
+UNIT_MAIN()

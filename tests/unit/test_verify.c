@@ -11,8 +11,6 @@ static struct run_probe module;
 static void expect_something(const struct bpf_probe *probe, const struct run_probe *of,
 			     enum account_kind kind, struct run_check *check)
 {
-	(void)probe;
-	(void)of;
 	assert_int_equal(kind, ACCOUNT_REQUESTS);
 	check->events.tolerance = 3;
 	check->time.tolerance = 5;
@@ -38,11 +36,10 @@ static const struct run_check *conclude(const struct verify *verify)
 	return &module.check;
 }
 
-static void least_and_most_lie_within_and_around_the_window(void **state)
+TEST(least_and_most_lie_within_and_around_the_window)
 {
 	const struct run_check *check = conclude(&four_moments);
 
-	(void)state;
 	assert_string_equal(check->source, "/sys/block/*/stat");
 	assert_string_equal(check->why, "");
 	assert_int_equal(check->events.kernel_low, 20000);
@@ -50,20 +47,18 @@ static void least_and_most_lie_within_and_around_the_window(void **state)
 }
 
 /* A sum that is cut to 4 ms may be up to that much too small, at either end. */
-static void the_step_of_the_clock_widens_both_ends(void **state)
+TEST(the_step_of_the_clock_widens_both_ends)
 {
 	const struct run_check *check = conclude(&four_moments);
 
-	(void)state;
 	assert_int_equal(check->time.kernel_low, (800 - 4) * MSEC);
 	assert_int_equal(check->time.kernel_high, (1000 + 4) * MSEC);
 }
 
-static void less_time_than_a_step_is_at_least_none(void **state)
+TEST(less_time_than_a_step_is_at_least_none)
 {
 	struct verify verify = four_moments;
 
-	(void)state;
 	verify.accounts[VERIFY_BEFORE_CLOSE].ns = 123 * MSEC;
 	assert_int_equal(conclude(&verify)->time.kernel_low, 0);
 }
@@ -71,21 +66,19 @@ static void less_time_than_a_step_is_at_least_none(void **state)
 /*
  * docs/method.md: 0.1 % of events and 4 per CPU, 1 % of time; what the probe allows for is added.
  */
-static void tolerances_are_those_of_the_documentation(void **state)
+TEST(tolerances_are_those_of_the_documentation)
 {
 	const struct run_check *check = conclude(&four_moments);
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	(void)state;
 	assert_int_equal(check->events.tolerance, 3 + 30 + 4 * cpus);
 	assert_int_equal(check->time.tolerance, 5 + 1004 * MSEC / 100);
 }
 
-static void counters_that_stand_still_are_of_the_same_disks(void **state)
+TEST(counters_that_stand_still_are_of_the_same_disks)
 {
 	struct verify verify = four_moments;
 
-	(void)state;
 	for (int i = 1; i < VERIFY_MOMENTS; i++)
 		verify.accounts[i] = verify.accounts[0];
 	assert_string_equal(conclude(&verify)->why, "");
@@ -102,11 +95,10 @@ static void refuses(const struct verify *verify, const char *why)
 	assert_int_equal(check->events.tolerance, 0);
 }
 
-static void counters_that_fell_are_of_other_disks(void **state)
+TEST(counters_that_fell_are_of_other_disks)
 {
 	struct verify verify;
 
-	(void)state;
 	for (int i = 1; i < VERIFY_MOMENTS; i++) {
 		verify = four_moments;
 		verify.accounts[i].events = verify.accounts[i - 1].events - 1;
@@ -117,39 +109,23 @@ static void counters_that_fell_are_of_other_disks(void **state)
 	}
 }
 
-static void sums_over_other_parts_are_not_compared(void **state)
+TEST(sums_over_other_parts_are_not_compared)
 {
 	struct verify verify = four_moments;
 
-	(void)state;
 	verify.accounts[VERIFY_AFTER_CLOSE].parts = 1;
 	refuses(&verify, "disks came or went meanwhile");
 	verify.kind = ACCOUNT_WAITS;
 	refuses(&verify, "CPUs came or went meanwhile");
 }
 
-static void an_account_that_cannot_be_read_says_why(void **state)
+TEST(an_account_that_cannot_be_read_says_why)
 {
 	struct verify verify = four_moments;
 
-	(void)state;
 	snprintf(verify.why, sizeof(verify.why), "it has no pgfault");
 	refuses(&verify, "it has no pgfault");
 	assert_string_equal(module.check.source, "/sys/block/*/stat");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(least_and_most_lie_within_and_around_the_window),
-		cmocka_unit_test(the_step_of_the_clock_widens_both_ends),
-		cmocka_unit_test(less_time_than_a_step_is_at_least_none),
-		cmocka_unit_test(tolerances_are_those_of_the_documentation),
-		cmocka_unit_test(counters_that_stand_still_are_of_the_same_disks),
-		cmocka_unit_test(counters_that_fell_are_of_other_disks),
-		cmocka_unit_test(sums_over_other_parts_are_not_compared),
-		cmocka_unit_test(an_account_that_cannot_be_read_says_why),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

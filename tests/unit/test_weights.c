@@ -1,85 +1,51 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The weights of weighted interleave, with files below a temporary root. */
-#include "unit.h"
+#include "acting.h"
 
-#include <errno.h>
-#include <math.h>
-
-#include "probes/tierlat/act.h"
 #include "probes/tierlat/act_internal.h"
 #include "probes/tierlat/act_weights.h"
 
-#define NODES "sys/devices/system/node/"
 #define WEIGHTS "sys/kernel/mm/mempolicy/weighted_interleave/"
-#define STAT " 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 "
 
-static const struct act_nodes nodes = { .near = 1, .far = 2 };
+static const struct act_config process = { .method = "weighted-interleave",
+					   .target = { .pid = 7 } };
+static const struct act_config keeping = { .method = "weighted-interleave",
+					   .target = { .pid = 7 },
+					   .keep = true };
+static const struct act_config dry_run = { .method = "weighted-interleave",
+					   .target = { .pid = 7 },
+					   .dry_run = true };
 
 /* Three nodes; process 7 has a quarter of its interleaved pages on the first one. */
 static void make_machine(void)
 {
-	unit_write(dir, NODES "online", "0-2\n");
-	unit_write(dir, NODES "has_memory", "0-2\n");
-	unit_write(dir, NODES "has_cpu", "0\n");
+	make_nodes("0-2\n");
 	unit_write(dir, WEIGHTS "node0", "1\n");
 	unit_write(dir, WEIGHTS "node1", "2\n");
 	unit_write(dir, WEIGHTS "node2", "9\n");
-	unit_write(dir, "proc/7/stat", "7 (a) S" STAT "5000 1\n");
 	unit_write(dir, "proc/7/numa_maps",
 		   "1000 default N0=500 kernelpagesize_kB=4\n"
 		   "2000 weighted interleave:0-1 N0=25 N1=75 kernelpagesize_kB=4\n");
-	unit_write(dir, "run/.empty", "");
+}
+
+static void set_up(void)
+{
+	unit_enter_dir();
+	make_machine();
 }
 
 static void has(const char *name, const char *text)
 {
-	char path[128], *found;
-
-	snprintf(path, sizeof(path), WEIGHTS "%s", name);
-	found = unit_read(dir, path);
-	found[strcspn(found, "\n")] = '\0';
-	assert_string_equal(found, text);
-	free(found);
+	assert_line(unit_text(WEIGHTS "%s", name), text);
 }
 
-static int open_act(struct act **act, bool keep, bool dry_run, char why[TIER_TEXT])
+static void weigh(double share)
 {
-	const struct act_config config = { .method = "weighted-interleave",
-					   .target = { .pid = 7 },
-					   .keep = keep,
-					   .dry_run = dry_run,
-					   .socket = -1,
-					   .root = dir };
-
-	return act__open(act, &config, &nodes, why);
-}
-
-static struct act *begin(bool keep)
-{
-	char why[TIER_TEXT];
-	struct act *act;
-
-	assert_int_equal(open_act(&act, keep, false, why), 0);
-	return act;
-}
-
-static void weigh(struct act *act, double share)
-{
-	struct act_place place;
-	char why[TIER_TEXT];
-
 	assert_int_equal(act__weigh(act, share, &place, why), 0);
 	assert_true(fabs(place.weighted - share) < 1e-12);
 }
 
-static void end(struct act *act)
-{
-	char why[TIER_TEXT];
-
-	assert_int_equal(act__close(act, why), 0);
-}
-
-static void test_weights_fit_a_share(void **state)
+TEST(test_weights_fit_a_share)
 {
 	static const struct {
 		double share;
@@ -90,8 +56,7 @@ static void test_weights_fit_a_share(void **state)
 		{ 1, 1, 1, 255, 1 },  { 0, 1, 1, 1, 255 },  { 0.4, 1, 1, 2, 3 },
 	};
 
-	(void)state;
-	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (unsigned int i = 0; i < COUNT_OF(cases); i++) {
 		unsigned int fit[2];
 
 		act_weights__fit(cases[i].share, cases[i].near_nodes, cases[i].far_nodes, fit);
@@ -108,152 +73,111 @@ static void test_weights_fit_a_share(void **state)
 	}
 }
 
-static void test_weights_are_set_and_put_back(void **state)
+TEST(test_weights_are_set_and_put_back, set_up, unit_leave_dir)
 {
-	struct act_place place;
-	char why[TIER_TEXT];
-	struct act *act;
-
-	(void)state;
-	make_machine();
-	act = begin(false);
-	assert_int_equal(act__place(act, &place, why), 0);
+	begin(process);
+	read_place();
 	/* Only pages with the policy count. */
 	assert_int_equal(place.near_bytes, 25 * 4096);
 	assert_int_equal(place.far_bytes, 75 * 4096);
 	assert_true(fabs(place.weighted - 1 / 3.0) < 1e-12);
-	weigh(act, 0.75);
+	weigh(0.75);
 	has("node0", "3");
 	has("node1", "1");
 	has("node2", "9");
-	end(act);
+	end();
 	has("node0", "1");
 	has("node1", "2");
 }
 
 /* From Linux 6.16 on, the kernel can choose the weights; a weight that is written ends this. */
-static void test_the_kernels_choice_is_put_back(void **state)
+TEST(test_the_kernels_choice_is_put_back, set_up, unit_leave_dir)
 {
 	static const char *const choices[] = { "true", "false" };
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
-		struct act *act;
-
 		make_machine();
 		unit_write(dir, WEIGHTS "auto", choices[i]);
-		act = begin(false);
-		weigh(act, 0.75);
+		begin(process);
+		weigh(0.75);
 		unit_write(dir, WEIGHTS "auto", "false\n");
-		end(act);
+		end();
 		has("auto", choices[i]);
 	}
 }
 
-static void test_weights_stay_if_nothing_was_set_or_with_keep(void **state)
+TEST(test_weights_stay_if_nothing_was_set_or_with_keep, set_up, unit_leave_dir)
 {
-	struct act *act;
-
-	(void)state;
-	make_machine();
-	act = begin(false);
+	begin(process);
 	unit_write(dir, WEIGHTS "node0", "7\n");
-	end(act);
+	end();
 	has("node0", "7");
-	act = begin(true);
-	weigh(act, 0.25);
-	end(act);
+	begin(keeping);
+	weigh(0.25);
+	end();
 	has("node0", "1");
 	has("node1", "3");
 }
 
-static void test_weights_of_another_program_end_it(void **state)
+TEST(test_weights_of_another_program_end_it, set_up, unit_leave_dir)
 {
-	struct act_place place;
-	char why[TIER_TEXT];
-	struct act *act;
-
-	(void)state;
-	make_machine();
-	act = begin(false);
+	begin(process);
 	unit_write(dir, WEIGHTS "node1", "8\n");
-	assert_int_equal(act__place(act, &place, why), 0);
-	weigh(act, 0.75);
+	read_place();
+	weigh(0.75);
 	unit_write(dir, WEIGHTS "node1", "8\n");
 	assert_int_equal(act__place(act, &place, why), -EBUSY);
 	assert_string_equal(why, "another program changed the weights");
-	end(act);
+	end();
 	has("node1", "2");
 }
 
 /* Two names of one file: the weight of the first node is not what was written. */
-static void test_weights_are_read_back(void **state)
+TEST(test_weights_are_read_back, set_up, unit_leave_dir)
 {
-	char *first, why[TIER_TEXT];
-	struct act_place place;
-	struct act *act;
+	char *first;
 
-	(void)state;
-	make_machine();
 	first = strdup(unit_path(dir, WEIGHTS "node0"));
 	assert_int_equal(unlink(first), 0);
 	assert_int_equal(link(unit_path(dir, WEIGHTS "node1"), first), 0);
 	free(first);
-	act = begin(false);
+	begin(process);
 	assert_int_equal(act__weigh(act, 0.75, &place, why), -EIO);
 	assert_string_equal(why, "the kernel did not take the weights");
-	end(act);
+	end();
 	has("node1", "2");
 }
 
-static void test_machines_without_weights_are_refused(void **state)
+TEST(test_machines_without_weights_are_refused, set_up, unit_leave_dir)
 {
-	char why[TIER_TEXT];
-	struct act *act;
-
-	(void)state;
-	make_machine();
 	assert_int_equal(act__look("weighted-interleave", dir, why), 0);
 	unit_write(dir, WEIGHTS "node1", "0\n");
-	assert_int_equal(open_act(&act, false, false, why), -EUCLEAN);
+	assert_int_equal(open_act(process), -EUCLEAN);
 	unlink(unit_path(dir, WEIGHTS "node1"));
-	assert_int_equal(open_act(&act, false, false, why), -ENOENT);
+	assert_int_equal(open_act(process), -ENOENT);
 	unit_write(dir, NODES "has_memory", "0\n");
-	assert_int_equal(open_act(&act, false, false, why), -EOPNOTSUPP);
-	assert_non_null(strstr(why, "one NUMA node"));
+	assert_refused(process, -EOPNOTSUPP, "one NUMA node");
 }
 
-static void test_older_kernels_are_refused(void **state)
+TEST(test_older_kernels_are_refused, unit_enter_dir, unit_leave_dir)
 {
-	char why[TIER_TEXT];
-
-	(void)state;
-	unit_write(dir, NODES "online", "0-1\n");
-	unit_write(dir, NODES "has_memory", "0-1\n");
-	unit_write(dir, NODES "has_cpu", "0\n");
+	make_nodes("0-1\n");
 	assert_int_equal(act__look("weighted-interleave", dir, why), -EOPNOTSUPP);
-	assert_non_null(strstr(why, "it takes Linux 6.9, or --act move_pages"));
+	assert_has(why, "it takes Linux 6.9, or --act move_pages");
 }
 
 /* It opens the files for reading only. */
-static void test_a_dry_run_needs_no_write(void **state)
+TEST(test_a_dry_run_needs_no_write, set_up, unit_leave_dir)
 {
-	struct act_place place;
-	char why[TIER_TEXT];
-	struct act *act;
-
-	(void)state;
-	make_machine();
-	assert_int_equal(open_act(&act, false, true, why), 0);
-	assert_int_equal(act__place(act, &place, why), 0);
+	begin(dry_run);
+	read_place();
 	assert_int_not_equal(act__weigh(act, 0.75, &place, why), 0);
-	assert_int_equal(act__close(act, why), 0);
+	end();
 	has("node0", "1");
 }
 
-static void test_weights_lead_the_placement_by_a_tenth(void **state)
+TEST(test_weights_lead_the_placement_by_a_tenth)
 {
-	(void)state;
 	assert_true(fabs(act_weights__aim(0.5, 0.5, 0.02) - 0.52) < 1e-12);
 	assert_true(fabs(act_weights__aim(0.5, 0.59, 0.02) - 0.6) < 1e-12);
 	assert_true(fabs(act_weights__aim(0.5, 0.41, -0.02) - 0.4) < 1e-12);
@@ -261,22 +185,4 @@ static void test_weights_lead_the_placement_by_a_tenth(void **state)
 	assert_true(fabs(act_weights__aim(0.01, 0.01, -0.02)) < 1e-12);
 }
 
-#define IN_DIR(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, unit_remove_dir)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_weights_fit_a_share),
-		cmocka_unit_test(test_weights_lead_the_placement_by_a_tenth),
-		IN_DIR(test_weights_are_set_and_put_back),
-		IN_DIR(test_the_kernels_choice_is_put_back),
-		IN_DIR(test_weights_stay_if_nothing_was_set_or_with_keep),
-		IN_DIR(test_weights_of_another_program_end_it),
-		IN_DIR(test_weights_are_read_back),
-		IN_DIR(test_machines_without_weights_are_refused),
-		IN_DIR(test_older_kernels_are_refused),
-		IN_DIR(test_a_dry_run_needs_no_write),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

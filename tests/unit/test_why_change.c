@@ -8,23 +8,21 @@
 #define RUNS 3
 
 /* Groups of recordings of one second each, in which nothing was slow yet. */
-struct pair {
-	struct group groups[2];
-	struct group_recording recordings[2][RUNS];
-};
+static struct group groups[2];
+static struct group_recording recordings[2][RUNS];
+static struct why_changes changes;
 
-static void make(struct pair *pair, size_t off, size_t on)
+static void make(size_t off, size_t on)
 {
 	const size_t nr[2] = { off, on };
 
-	memset(pair, 0, sizeof(*pair));
 	for (size_t i = 0; i < 2; i++) {
-		pair->groups[i].recordings = pair->recordings[i];
-		pair->groups[i].nr = nr[i];
+		groups[i].recordings = recordings[i];
+		groups[i].nr = nr[i];
 		for (size_t j = 0; j < nr[i]; j++) {
 			struct run *run = calloc(1, sizeof(*run));
 
-			pair->recordings[i][j].run = run;
+			recordings[i][j].run = run;
 			run->duration_ns = 1000000000;
 			run->nr_probes = 1;
 			strcpy(run->probes[0].name, "runqlat");
@@ -34,18 +32,24 @@ static void make(struct pair *pair, size_t off, size_t on)
 	}
 }
 
-static void clear(struct pair *pair)
+static void end(void)
 {
+	why_changes__clear(&changes);
 	for (size_t i = 0; i < 2; i++)
-		for (size_t j = 0; j < pair->groups[i].nr; j++)
-			run__free(pair->recordings[i][j].run);
+		for (size_t j = 0; j < groups[i].nr; j++)
+			run__free(recordings[i][j].run);
+}
+
+static int changes_of(const char *probe)
+{
+	why_changes__clear(&changes);
+	return why_changes__of(&changes, groups, probe);
 }
 
 /* culprit NULL: the part has none. */
-static void add(const struct pair *pair, int side, size_t recording, const char *part,
-		const char *culprit, int64_t ns)
+static void add(int side, size_t recording, const char *part, const char *culprit, int64_t ns)
 {
-	struct run_why *why = pair->recordings[side][recording].run->probes[0].why;
+	struct run_why *why = recordings[side][recording].run->probes[0].why;
 
 	assert_int_equal(table__add_row(why->parts, 0), 0);
 	assert_int_equal(table__set_text(why->parts, WHY_VICTIM, "web (1)"), 0);
@@ -57,19 +61,15 @@ static void add(const struct pair *pair, int side, size_t recording, const char 
 	why->slow_ns += (uint64_t)ns;
 }
 
-static void the_part_that_grew_is_first(void **state)
+TEST(the_part_that_grew_is_first)
 {
-	struct why_changes changes;
-	struct pair pair;
-
-	(void)state;
-	make(&pair, 1, 1);
-	add(&pair, 0, 0, "idle", NULL, 5000);
-	add(&pair, 0, 0, "other", "backup (2)", 1000);
-	add(&pair, 1, 0, "idle", NULL, 4000);
-	add(&pair, 1, 0, "other", "backup (77)", 6000);
-	add(&pair, 1, 0, "other", "cron (78)", 1000);
-	assert_int_equal(why_changes__of(&changes, pair.groups, "runqlat"), 1);
+	make(1, 1);
+	add(0, 0, "idle", NULL, 5000);
+	add(0, 0, "other", "backup (2)", 1000);
+	add(1, 0, "idle", NULL, 4000);
+	add(1, 0, "other", "backup (77)", 6000);
+	add(1, 0, "other", "cron (78)", 1000);
+	assert_int_equal(changes_of("runqlat"), 1);
 	assert_int_equal(changes.nr_parts, 2);
 	assert_string_equal(changes.parts[0].part, "other");
 	assert_true(changes.parts[0].rate[0] == 1000 && changes.parts[0].rate[1] == 7000);
@@ -84,80 +84,49 @@ static void the_part_that_grew_is_first(void **state)
 			    "The slow time of runqlat grew by 5.00 us per second (too few "
 			    "recordings to tell this from chance); 120 % of that: another process "
 			    "had the CPU (backup)");
-	why_changes__clear(&changes);
-	clear(&pair);
 }
 
-static void an_interval_needs_three_recordings_of_each(void **state)
+/* Three recordings of each side, of which the later ones have more. */
+static void make_quota(int64_t off, int64_t on, int64_t more)
 {
-	struct why_changes changes;
-	struct pair pair;
-
-	(void)state;
-	make(&pair, 3, 3);
+	make(RUNS, RUNS);
 	for (size_t i = 0; i < RUNS; i++) {
-		add(&pair, 0, i, "quota", NULL, 1000 + 10 * (int64_t)i);
-		add(&pair, 1, i, "quota", NULL, 9000 + 10 * (int64_t)i);
+		add(0, i, "quota", NULL, off + more * (int64_t)i);
+		add(1, i, "quota", NULL, on + more * (int64_t)i);
 	}
-	assert_int_equal(why_changes__of(&changes, pair.groups, "runqlat"), 1);
+	assert_int_equal(changes_of("runqlat"), 1);
+}
+
+TEST(an_interval_needs_three_recordings_of_each)
+{
+	make_quota(1000, 9000, 10);
 	assert_true(changes.whole.has_interval);
 	assert_true(changes.whole.low > 7900 && changes.whole.low < 8000);
 	assert_true(changes.whole.high > 8000 && changes.whole.high < 8100);
 	assert_string_equal(changes.sentence, "The slow time of runqlat grew by 8.00 us per "
 					      "second; 100 % of that: the cgroup was out of its "
 					      "CPU quota");
-	why_changes__clear(&changes);
-	clear(&pair);
 }
 
-static void chance_is_not_called_growth(void **state)
+TEST(chance_is_not_called_growth)
 {
-	struct why_changes changes;
-	struct pair pair;
-
-	(void)state;
-	make(&pair, 3, 3);
-	for (size_t i = 0; i < RUNS; i++) {
-		add(&pair, 0, i, "quota", NULL, 1000 + 900 * (int64_t)i);
-		add(&pair, 1, i, "quota", NULL, 1100 + 900 * (int64_t)i);
-	}
-	assert_int_equal(why_changes__of(&changes, pair.groups, "runqlat"), 1);
-	assert_non_null(strstr(changes.sentence, "this may be chance"));
-	why_changes__clear(&changes);
-	clear(&pair);
+	make_quota(1000, 1100, 900);
+	assert_has(changes.sentence, "this may be chance");
 }
 
 /* A recording without `why` does not count as one in which nothing was slow. */
-static void recordings_without_parts_do_not_count(void **state)
+TEST(recordings_without_parts_do_not_count)
 {
-	struct why_changes changes;
-	struct pair pair;
-
-	(void)state;
-	make(&pair, 2, 1);
-	add(&pair, 0, 0, "idle", NULL, 4000);
-	add(&pair, 1, 0, "idle", NULL, 6000);
-	pair.recordings[0][1].run->probes[0].why->over_high_ns = 0;
-	assert_int_equal(why_changes__of(&changes, pair.groups, "runqlat"), 1);
+	make(2, 1);
+	add(0, 0, "idle", NULL, 4000);
+	add(1, 0, "idle", NULL, 6000);
+	recordings[0][1].run->probes[0].why->over_high_ns = 0;
+	assert_int_equal(changes_of("runqlat"), 1);
 	assert_true(changes.whole.rate[0] == 4000);
-	why_changes__clear(&changes);
-	assert_int_equal(why_changes__of(&changes, pair.groups, "iolat"), 0);
-	why_changes__clear(&changes);
-	why__free(pair.recordings[1][0].run->probes[0].why);
-	pair.recordings[1][0].run->probes[0].why = NULL;
-	assert_int_equal(why_changes__of(&changes, pair.groups, "runqlat"), 0);
-	why_changes__clear(&changes);
-	clear(&pair);
+	assert_int_equal(changes_of("iolat"), 0);
+	why__free(recordings[1][0].run->probes[0].why);
+	recordings[1][0].run->probes[0].why = NULL;
+	assert_int_equal(changes_of("runqlat"), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_part_that_grew_is_first),
-		cmocka_unit_test(an_interval_needs_three_recordings_of_each),
-		cmocka_unit_test(chance_is_not_called_growth),
-		cmocka_unit_test(recordings_without_parts_do_not_count),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { .tear_down = end })

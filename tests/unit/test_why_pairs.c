@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Pairs of victim and culprit: what is read, and who gives up a place. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <probes/why_pairs.h>
 
@@ -18,11 +11,12 @@ struct all {
 	unsigned int calls, unplaced;
 };
 
+static struct all *all;
+
 static int each(void *context, const struct why_pair *pair, bool placed,
 		const struct why_amount *gained)
 {
-	struct all *all = context;
-
+	assert_ptr_equal(context, all);
 	assert_true(pair->victim.id <= WHY_PAIRS);
 	all->ns[pair->victim.id] += gained->ns;
 	all->calls++;
@@ -33,26 +27,21 @@ static int each(void *context, const struct why_pair *pair, bool placed,
 	return 0;
 }
 
-static int begin(void **state)
+static void begin(void)
 {
-	struct all *all = calloc(1, sizeof(*all));
-
-	if (!all)
-		return -1;
+	all = calloc(1, sizeof(*all));
+	assert_non_null(all);
 	all->read.pairs = all->pairs;
 	all->read.retires = true;
-	*state = all;
-	return 0;
 }
 
-static int end(void **state)
+static void end(void)
 {
-	free(*state);
-	return 0;
+	free(all);
 }
 
 /* As the programs do it. */
-static void take(struct all *all, uint32_t place, uint64_t victim, uint64_t ns)
+static void take(uint32_t place, uint64_t victim, uint64_t ns)
 {
 	struct why_pair *pair = &all->pairs[place];
 
@@ -66,149 +55,114 @@ static void take(struct all *all, uint32_t place, uint64_t victim, uint64_t ns)
 	pair->amount.count++;
 }
 
-static void read_all(struct all *all)
+static void read_all(void)
 {
 	assert_int_equal(why_pairs__read(&all->read, each, all), 0);
 }
 
-static void read_idle(struct all *all, unsigned int times)
+static void read_idle(unsigned int times)
 {
 	unsigned int before = all->calls;
 
 	for (unsigned int i = 0; i < times; i++)
-		read_all(all);
+		read_all();
 	assert_int_equal(all->calls, before);
 }
 
 /* Takes so many places, with victims of the same numbers. */
-static void fill(struct all *all, uint32_t nr)
+static void fill(uint32_t nr)
 {
 	for (uint32_t i = WHY_PARTS; i < WHY_PARTS + nr; i++)
-		take(all, i, i, 1);
-	read_all(all);
+		take(i, i, 1);
+	read_all();
 }
 
-static void gains_are_read_once(void **state)
+TEST(gains_are_read_once)
 {
-	struct all *all = *state;
-
-	take(all, 100, 7, 5);
-	read_all(all);
-	read_all(all);
+	take(100, 7, 5);
+	read_all();
+	read_all();
 	assert_int_equal(all->ns[7], 5);
 	assert_int_equal(all->calls, 1);
-	take(all, 100, 7, 6);
-	read_all(all);
+	take(100, 7, 6);
+	read_all();
 	assert_int_equal(all->ns[7], 11);
 }
 
-static void a_pair_without_a_place_has_its_part(void **state)
+TEST(a_pair_without_a_place_has_its_part)
 {
-	struct all *all = *state;
-
 	all->pairs[WHY_PARTS - 1].amount = (struct why_amount){ .ns = 9, .count = 1 };
-	read_all(all);
+	read_all();
 	assert_int_equal(all->unplaced, 1);
 	assert_int_equal(all->ns[0], 9);
 }
 
-static void a_pair_that_is_being_made_is_left(void **state)
+TEST(a_pair_that_is_being_made_is_left)
 {
-	struct all *all = *state;
-
 	all->pairs[100] = (struct why_pair){ .state = WHY_CLAIMED, .amount = { 5, 1, 0, 0 } };
-	read_all(all);
+	read_all();
 	assert_int_equal(all->calls, 0);
 	all->pairs[100].state = WHY_READY;
-	read_all(all);
+	read_all();
 	assert_int_equal(all->ns[0], 5);
 }
 
-static void idle_pairs_stay_while_there_is_room(void **state)
+TEST(idle_pairs_stay_while_there_is_room)
 {
-	struct all *all = *state;
-
-	fill(all, WHY_PAIRS / 2 - WHY_PARTS);
-	read_idle(all, 3 * WHY_PAIRS_IDLE);
+	fill(WHY_PAIRS / 2 - WHY_PARTS);
+	read_idle(3 * WHY_PAIRS_IDLE);
 	assert_int_equal(all->pairs[WHY_PARTS].state, WHY_READY);
 }
 
-static void idle_pairs_stay_in_a_window_that_ends(void **state)
+TEST(idle_pairs_stay_in_a_window_that_ends)
 {
-	struct all *all = *state;
-
 	all->read.retires = false;
-	fill(all, WHY_PAIRS / 2 + 1);
-	read_idle(all, 3 * WHY_PAIRS_IDLE);
+	fill(WHY_PAIRS / 2 + 1);
+	read_idle(3 * WHY_PAIRS_IDLE);
 	assert_int_equal(all->pairs[WHY_PARTS].state, WHY_READY);
 }
 
-static void idle_pairs_give_up_their_places(void **state)
+TEST(idle_pairs_give_up_their_places)
 {
-	struct all *all = *state;
-
-	fill(all, WHY_PAIRS / 2 + 1);
-	read_idle(all, WHY_PAIRS_IDLE - 1);
-	take(all, 50, 50, 1); /* it is not idle */
-	read_all(all);
+	fill(WHY_PAIRS / 2 + 1);
+	read_idle(WHY_PAIRS_IDLE - 1);
+	take(50, 50, 1); /* it is not idle */
+	read_all();
 	assert_int_equal(all->pairs[49].state, WHY_CLAIMED);
 	assert_int_equal(all->pairs[50].state, WHY_READY);
 	all->pairs[49].amount.ns += 30; /* a program was at it */
 	all->pairs[49].amount.count++;
-	read_all(all);
+	read_all();
 	assert_int_equal(all->ns[49], 31);
 	assert_int_equal(all->pairs[49].state, WHY_FREE);
 	assert_int_equal(all->pairs[50].state, WHY_READY);
 
-	take(all, 49, 5000, 4);
-	read_all(all);
+	take(49, 5000, 4);
+	read_all();
 	assert_int_equal(all->ns[49], 31);
 	assert_int_equal(all->ns[5000], 1 + 4); /* and once from fill() */
 }
 
-static void a_new_pair_is_not_idle(void **state)
+TEST(a_new_pair_is_not_idle)
 {
-	struct all *all = *state;
-
-	fill(all, WHY_PAIRS / 2 + 1);
-	read_idle(all, WHY_PAIRS_IDLE + 1);
+	fill(WHY_PAIRS / 2 + 1);
+	read_idle(WHY_PAIRS_IDLE + 1);
 	assert_int_equal(all->pairs[49].state, WHY_FREE);
-	fill(all, WHY_PAIRS / 2 + 1);
-	read_idle(all, WHY_PAIRS_IDLE - 2);
+	fill(WHY_PAIRS / 2 + 1);
+	read_idle(WHY_PAIRS_IDLE - 2);
 	assert_int_equal(all->pairs[49].state, WHY_READY);
 }
 
 static int fails(void *context, const struct why_pair *pair, bool placed,
 		 const struct why_amount *gained)
 {
-	(void)context;
-	(void)pair;
-	(void)placed;
-	(void)gained;
 	return -12;
 }
 
-static void an_error_is_returned(void **state)
+TEST(an_error_is_returned)
 {
-	struct all *all = *state;
-
-	take(all, 100, 7, 5);
+	take(100, 7, 5);
 	assert_int_equal(why_pairs__read(&all->read, fails, all), -12);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-	const struct CMUnitTest tests[] = {
-		TEST(gains_are_read_once),
-		TEST(a_pair_without_a_place_has_its_part),
-		TEST(a_pair_that_is_being_made_is_left),
-		TEST(idle_pairs_stay_while_there_is_room),
-		TEST(idle_pairs_stay_in_a_window_that_ends),
-		TEST(idle_pairs_give_up_their_places),
-		TEST(a_new_pair_is_not_idle),
-		TEST(an_error_is_returned),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(.each = { begin, end })

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Functions for unit tests: cmocka with its headers, random numbers, a tree of fake files.
+ * What unit tests share: cmocka with its headers, the list of tests, printed texts, random numbers,
+ * a tree of fake files.
  */
 #ifndef LATSCOPE_TESTS_UNIT_H
 #define LATSCOPE_TESTS_UNIT_H
 
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,6 +24,176 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- the tests of a file ---- */
+
+/* Called before and after; each may be NULL. tear_down() runs after a failure, too. */
+struct unit_fixture {
+	void (*set_up)(void), (*tear_down)(void);
+};
+
+/* `each` is for tests without a fixture of their own, `all` is around all tests. */
+struct unit_fixtures {
+	struct unit_fixture each, all;
+};
+
+struct unit_test {
+	const char *name;
+	unsigned int line;
+	void (*run)(void);
+	struct unit_fixture fixture;
+	struct unit_test *next;
+};
+
+static struct {
+	struct unit_test *first;
+	size_t nr;
+	struct unit_fixture all;
+} unit_tests;
+
+/* In the order of the source: constructors run in any order. */
+static inline void unit_add(struct unit_test *test)
+{
+	struct unit_test **at = &unit_tests.first;
+
+	while (*at && (*at)->line <= test->line)
+		at = &(*at)->next;
+	test->next = *at;
+	*at = test;
+	unit_tests.nr++;
+}
+
+static inline int unit_call(void (*function)(void))
+{
+	if (function)
+		function();
+	return 0;
+}
+
+static inline void unit_run_test(void **test)
+{
+	((const struct unit_test *)*test)->run();
+}
+
+static inline int unit_set_up(void **test)
+{
+	return unit_call(((const struct unit_test *)*test)->fixture.set_up);
+}
+
+static inline int unit_tear_down(void **test)
+{
+	return unit_call(((const struct unit_test *)*test)->fixture.tear_down);
+}
+
+static inline int unit_set_up_all(void **state)
+{
+	return unit_call(unit_tests.all.set_up);
+}
+
+static inline int unit_tear_down_all(void **state)
+{
+	return unit_call(unit_tests.all.tear_down);
+}
+
+static inline int unit_run(struct unit_fixtures fixtures)
+{
+	struct CMUnitTest *tests = calloc(unit_tests.nr, sizeof(*tests)), *next = tests;
+	int failed;
+
+	unit_tests.all = fixtures.all;
+	for (struct unit_test *test = unit_tests.first; test; test = test->next) {
+		if (!test->fixture.set_up && !test->fixture.tear_down)
+			test->fixture = fixtures.each;
+		*next++ = (struct CMUnitTest){ test->name, unit_run_test, unit_set_up,
+					       unit_tear_down, test };
+	}
+	failed = _cmocka_run_group_tests("tests", tests, unit_tests.nr, unit_set_up_all,
+					 unit_tear_down_all);
+	free(tests);
+	return failed;
+}
+
+/* TEST(name, set_up, tear_down) { ... } is a test; the functions may be left out. */
+#define TEST(function, ...)                                                    \
+	static void function(void);                                            \
+	__attribute__((constructor)) static void unit_adds_##function(void)    \
+	{                                                                      \
+		static struct unit_test test = { .name = #function,            \
+						 .line = __LINE__,             \
+						 .run = function,              \
+						 .fixture = { __VA_ARGS__ } }; \
+                                                                               \
+		unit_add(&test);                                               \
+	}                                                                      \
+	static void function(void)
+
+/* Runs all tests of the file, with what is given: UNIT_MAIN(.each = { set_up, tear_down }). */
+#define UNIT_MAIN(...)                                                  \
+	int main(void)                                                  \
+	{                                                               \
+		return unit_run((struct unit_fixtures){ __VA_ARGS__ }); \
+	}
+
+/* ---- texts ---- */
+
+/* Frees a text for the caller, after 63 others. All texts that the functions below return are. */
+static inline char *unit_keep(char *text)
+{
+	static char *texts[64];
+	static unsigned int kept;
+	char **slot = &texts[kept++ % COUNT_OF(texts)];
+
+	free(*slot);
+	*slot = text;
+	return text;
+}
+
+__attribute__((format(printf, 1, 2))) static inline char *unit_text(const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, format);
+	assert_true(vasprintf(&text, format, args) >= 0);
+	va_end(args);
+	return unit_keep(text);
+}
+
+static struct {
+	FILE *out;
+	char *text;
+	size_t size;
+} unit_output __attribute__((unused));
+
+/* A stream to print to, until unit_printed(). */
+static inline FILE *unit_print(void)
+{
+	unit_output.out = open_memstream(&unit_output.text, &unit_output.size);
+	assert_non_null(unit_output.out);
+	return unit_output.out;
+}
+
+static inline char *unit_printed(void)
+{
+	fclose(unit_output.out);
+	return unit_keep(unit_output.text);
+}
+
+static inline void unit_search(const char *text, const char *const *parts, bool wanted)
+{
+	assert_non_null(text);
+	for (; *parts; parts++)
+		if (!strstr(text, *parts) == wanted)
+			fail_msg("%s '%s' in:\n%s", wanted ? "no" : "there is", *parts, text);
+}
+
+/* Each of these parts is in a text, or none of them. */
+#define assert_has(text, ...) unit_search(text, (const char *[]){ __VA_ARGS__, NULL }, true)
+#define assert_lacks(text, ...) unit_search(text, (const char *[]){ __VA_ARGS__, NULL }, false)
+
+/* ---- processes, random numbers and files ---- */
 
 /* xorshift64*: the same numbers in every run. */
 static inline uint64_t unit_random(void)
@@ -62,6 +237,9 @@ static inline int unit_in_child(int (*check)(void))
 	return WEXITSTATUS(status);
 }
 
+/* A command of the shell, which must succeed. */
+#define unit_shell(...) assert_int_equal(system(unit_text(__VA_ARGS__)), 0)
+
 /* A new directory; the caller ends with unit_remove(). */
 static inline char *unit_tmpdir(void)
 {
@@ -74,19 +252,13 @@ static inline char *unit_tmpdir(void)
 
 static inline void unit_remove(char *where)
 {
-	char command[4096];
-
-	snprintf(command, sizeof(command), "rm -rf '%s'", where);
-	assert_int_equal(system(command), 0);
+	unit_shell("rm -rf '%s'", where);
 	free(where);
 }
 
 static inline char *unit_path(const char *where, const char *name)
 {
-	static char path[8192];
-
-	snprintf(path, sizeof(path), "%s/%s", where, name);
-	return path;
+	return unit_text("%s/%s", where, name);
 }
 
 /* Makes the directories above a path too. */
@@ -121,7 +293,7 @@ static inline void unit_link(const char *where, const char *name, const char *ta
 	assert_int_equal(symlink(target, unit_path(where, name)), 0);
 }
 
-/* The whole of a file, to be freed; NULL if it is not there. */
+/* The whole of a file; NULL if it is not there. */
 static inline char *unit_read(const char *where, const char *name)
 {
 	FILE *stream = fopen(unit_path(where, name), "r");
@@ -135,24 +307,33 @@ static inline char *unit_read(const char *where, const char *name)
 		content = strdup("");
 	}
 	fclose(stream);
-	return content;
+	return unit_keep(content);
 }
 
-/* Setup and teardown for tests that want a directory of their own. */
+/* The directory of a test, from unit_enter_dir() to unit_leave_dir(). */
 __attribute__((unused)) static char *dir;
 
-static inline int unit_make_dir(void **state)
+static inline void unit_enter_dir(void)
 {
-	(void)state;
 	dir = unit_tmpdir();
-	return 0;
 }
 
-static inline int unit_remove_dir(void **state)
+static inline void unit_leave_dir(void)
 {
-	(void)state;
 	unit_remove(dir);
-	return 0;
+}
+
+static inline void unit_empty_dir(void)
+{
+	unit_shell("rm -rf '%s'/*", dir);
+}
+
+/* The socket of a CPU, below a fake root. */
+static inline void unit_write_socket(const char *root, unsigned int cpu, unsigned int socket)
+{
+	unit_write(root,
+		   unit_text("sys/devices/system/cpu/cpu%u/topology/physical_package_id", cpu),
+		   unit_text("%u\n", socket));
 }
 
 #endif
