@@ -102,6 +102,7 @@ static inline int unit_run(struct unit_fixtures fixtures)
 	struct CMUnitTest *tests = calloc(unit_tests.nr, sizeof(*tests)), *next = tests;
 	int failed;
 
+	umask(022); /* programs without privileges read what tests write */
 	unit_tests.all = fixtures.all;
 	for (struct unit_test *test = unit_tests.first; test; test = test->next) {
 		if (!test->fixture.set_up && !test->fixture.tear_down)
