@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # serve with real connections that are many, slow, broken or without the token, and with real cgroups that are odd, short or too
 # many. All of it on the loopback device.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/cli/serve.sh
