@@ -35,15 +35,9 @@ static const struct colloid_params params = { COLLOID_DELTA, COLLOID_EPSILON };
 /* By which the true latencies differ. */
 static double imbalance(void)
 {
-	struct json_object *state = emu__state(), *near, *far;
-	double difference;
+	double near = emu__number("/streams/0/latency"), far = emu__number("/streams/1/latency");
 
-	assert_int_equal(json_pointer_get(state, "/streams/0/latency", &near), 0);
-	assert_int_equal(json_pointer_get(state, "/streams/1/latency", &far), 0);
-	difference = fabs(json_object_get_double(near) - json_object_get_double(far)) /
-		     fmax(json_object_get_double(near), json_object_get_double(far));
-	json_object_put(state);
-	return difference;
+	return fabs(near - far) / fmax(near, far);
 }
 
 static double noisy(struct controller *controller, double value)
