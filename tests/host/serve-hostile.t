@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: alone
 # serve with real connections that are many, slow, broken or without the token, and with real cgroups that are odd, short or too
 # many. All of it on the loopback device.
 cd "$(dirname "$0")/../.." || exit

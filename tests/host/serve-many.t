@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: alone
 # serve with many real cgroups: its memory and the size of a scrape with 1,000 of them; that its memory does not grow with the number of
 # cgroups that ever existed, nor the flight recorder beyond its size. Under soak: 20,000 cgroups within 30 minutes.
 cd "$(dirname "$0")/../.." || exit
@@ -80,7 +81,7 @@ leave 1 $many
 
 # ---- many that come and go ----
 
-warm=500 more=1000 pause=0 # together 1,500
+warm=1000 more=1000 pause=0
 [ -z "${LATSCOPE_SOAK-}" ] || warm=2000 more=18000 pause=3.5 # s for 50 of them
 # churn NUMBER: so many cgroups come and go
 churn() {

@@ -52,7 +52,8 @@ int main(int argc, char **argv)
 	load__touch(uffd.map, uffd.pages, false);
 	reference_sched__read(getpid(), getpid(), &after);
 	pthread_join(thread, NULL);
-	printf("pages=%zu\nrun_ns=%lu\nrun_delay_ns=%lu\n", uffd.pages, uffd.pages * uffd.delay_ns,
+	printf("pages=%zu\nrun_ns=%lu\nrun_delay_ns=%lu\n", uffd.pages,
+	       (uint64_t)uffd.pages * uffd.delay_ns,
 	       reference_sched__since(before, after).run_delay_ns);
 	reference_close(&window);
 	return 0;

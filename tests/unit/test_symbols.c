@@ -287,10 +287,9 @@ TEST(test_debug_file_of_another_build_is_not_used)
 	build("other", "-g -DOTHER -static-pie");
 	build("walker", "-g");
 	read_build_id("walker", id);
-	unit_shell(
-		"cd %s && mkdir -p debug/.build-id/%.2s && cp other debug/.build-id/%.2s/%s.debug && "
-		"strip walker",
-		dir, id, id, id + 2);
+	unit_shell("cd %s && mkdir -p debug/.build-id/%.2s && "
+		   "cp other debug/.build-id/%.2s/%s.debug && strip walker",
+		   dir, id, id, id + 2);
 	name_walker("walker");
 	assert_frame(0, 1, "", "walker");
 }
