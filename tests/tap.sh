@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
 # Functions for test scripts in bash, which print TAP. Source this file, run tests, and call done_testing at the end: a
-# script that dies before prints no plan, and fails by that.
+# script that dies before prints no plan, and fails by that. An unset variable is an error from then on.
 #
 #	. tests/tap.sh
 #	ok 'help is printed' .output/latscope --help
@@ -12,6 +12,7 @@
 # Waiting:     eventually, gone
 # The script:  on_exit, diag
 
+set -u
 tap_count=0
 tap_patience=120 # s, for what takes a fraction of a second on an idle machine
 [ -z "${LATSCOPE_VM-}" ] || tap_patience=1000000 # there time runs on while a CPU waits for the host

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
 # Completion: the answers of latscope --complete, and of real shells that ask it.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 

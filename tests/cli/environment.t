@@ -3,7 +3,6 @@
 # suite: native
 # If the machine lacks something, or a named thing does not exist: one line, and exit status 77 or 1. Nothing is measured here:
 # tests/host/environment.t has what fails later.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 [ "$(id -u)" = 0 ] || skip_all 'only root has namespaces and privileges to give up'

@@ -3,7 +3,6 @@
 # suite: native
 # The questions of fleet, to a directory of recordings and to a real server of ClickHouse: both give the same answers, which are those
 # of one recording with all events.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/cli/serve.sh

@@ -3,7 +3,6 @@
 # suite: native
 # fleet init and rollup, and load fleet, with Debian's ClickHouse: on one server, on a cluster of two, and the SQL also with the
 # engine of a new version, if it is installed (LATSCOPE_CHDB: the path of libchdb.so).
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/cli/serve.sh

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Output formats: JSON parses, CSV is as documented, text fits a terminal; and report prints what record printed and kept.
 # shellcheck disable=SC2016 # jq's
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 stored json

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # report --html: options, and what cannot be written. tests/cli/page.t opens pages in a browser.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 

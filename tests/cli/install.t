@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # make install: where the files go, and that what is installed names what is installed.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 

@@ -3,7 +3,6 @@
 # suite: native
 # load tiers: how it ends, and that nothing is left behind; files of decisions; and trees of registers that root must refuse.
 # host/load-tiers.t compares what tierlat measures there.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 [ "$(id -u)" != 0 ] || own_mounts

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The work of report, in instructions, grows linearly with the number of intervals.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 command -v valgrind >/dev/null || skip_all 'valgrind is not installed'

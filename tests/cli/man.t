@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
 # The man pages build, are installed, and describe the same options as --help.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 

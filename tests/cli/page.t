@@ -3,7 +3,6 @@
 # suite: slow
 # Pages of report --html and compare --html in a browser: they open, ask nobody, show the numbers of report --json for the same
 # span, in the dark, in the light and without scripts; and stay small.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 

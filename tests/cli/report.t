@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # report across probes: whether two are slow at the same time, and which processes cause the slow events; and what it says of
 # recordings that it cannot read, or that have no end. The recordings are those of known waits for a CPU and known I/O.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 

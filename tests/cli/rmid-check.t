@@ -3,7 +3,6 @@
 # suite: native
 # The checker of traces of the kernel module rmid: a valid trace passes, and each fault in it is found, with the property
 # that it violates.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh
 

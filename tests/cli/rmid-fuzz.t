@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
 # libFuzzer searches for steps in which the book of RMIDs and its oracle differ.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh
 

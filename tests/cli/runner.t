@@ -3,7 +3,6 @@
 # suite: native
 # The test runner: it starts suites as their tags say, and fails each suite that does not deserve to pass.
 # shellcheck disable=SC2016 # expanded by the suites
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The alert rules for Prometheus and the dashboard for Grafana: each alert in both directions, and queries that parse.
 # shellcheck disable=SC2016 # of jq and sed
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 command -v promtool >/dev/null || skip_all 'promtool is not installed'

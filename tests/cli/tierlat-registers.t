@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
 # What tierlat does to emulated registers: each problem is reported in one line, and they are restored, however it ends.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/cli/registers.sh

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
 # Errors of tierlat on machines where it cannot measure. tests/emu tests its measurements.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 

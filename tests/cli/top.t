@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The screen of top in tmux: errors, each key, sizes, colours, signals; a recording shown equals what report prints. The screen
 # waits for no kernel: a recording is replayed. tests/host/top.t has what only a live screen does.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/cli/screen.sh

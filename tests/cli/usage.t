@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
 # Wrong usage: one line, and exit status 2, for root and others. --help is complete.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 

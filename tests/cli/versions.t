@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Every release reads the recordings of all releases before it. tests/cli/recordings has short ones, made by those releases;
 # the figures here are those that the same release printed. 0.2-early is of the first commits with version 3 of the format.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 

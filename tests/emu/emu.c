@@ -153,6 +153,13 @@ double emu__number(const char *path)
 	return number;
 }
 
+double emu__imbalance(void)
+{
+	double near = emu__number("/streams/0/latency"), far = emu__number("/streams/1/latency");
+
+	return fabs(near - far) / fmax(near, far);
+}
+
 char *emu__writes(void)
 {
 	char *writes = unit_read(mountpoint, "writes");

@@ -33,6 +33,9 @@ struct json_object *emu__changed(void);
 /* state's number at "/accesses" or "/streams/0/rate". */
 double emu__number(const char *path);
 
+/* By which the true latencies of the first two streams differ. */
+double emu__imbalance(void);
+
 /* All of `writes`. */
 char *emu__writes(void);
 

@@ -138,13 +138,6 @@ static void follow(void)
 	emu__tell("loop p=%.17g", fmin(fmax(true_share(), 0.001), 0.999));
 }
 
-static double imbalance(void)
-{
-	double near = emu__number("/streams/0/latency"), far = emu__number("/streams/1/latency");
-
-	return fabs(near - far) / fmax(near, far);
-}
-
 /* Emerald Rapids. */
 static const struct rig_setup emr = {
 	.gen = &rig_generations[4],
@@ -258,7 +251,7 @@ static unsigned int settle(struct loop *loop, unsigned int quanta, double *most)
 			fail_msg("%s", table__value(loop->actions, 0, ACTION_WHY).text);
 		if (most)
 			*most = fmax(*most, fabs(true_share() - before));
-		since = imbalance() > EQUAL ? i + 1 : since;
+		since = emu__imbalance() > EQUAL ? i + 1 : since;
 	}
 	return since;
 }
@@ -305,8 +298,8 @@ TEST(it_holds_without_a_cycle)
 
 		quantum(&loop);
 		/* The pages are chosen at random: now and then a move goes too far. */
-		assert_true(imbalance() <= 2 * EQUAL);
-		above += imbalance() > EQUAL;
+		assert_true(emu__imbalance() <= 2 * EQUAL);
+		above += emu__imbalance() > EQUAL;
 		share = emu__number("/p");
 		low = fmin(low, share);
 		high = fmax(high, share);
@@ -520,7 +513,7 @@ static void weights_converge(void)
 	for (unsigned int i = 0; i < 150; i++) {
 		assert_string_not_equal(quantum(&loop), "stop");
 		renew(1);
-		above += i >= 90 && imbalance() > EQUAL;
+		above += i >= 90 && emu__imbalance() > EQUAL;
 	}
 	print_message("by weights: placement %.3f, not equal in %u of 60 quanta\n", true_share(),
 		      above);

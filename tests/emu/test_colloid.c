@@ -32,20 +32,6 @@ struct controller {
 
 static const struct colloid_params params = { COLLOID_DELTA, COLLOID_EPSILON };
 
-/* By which the true latencies differ. */
-static double imbalance(void)
-{
-	struct json_object *state = emu__state(), *near, *far;
-	double difference;
-
-	assert_int_equal(json_pointer_get(state, "/streams/0/latency", &near), 0);
-	assert_int_equal(json_pointer_get(state, "/streams/1/latency", &far), 0);
-	difference = fabs(json_object_get_double(near) - json_object_get_double(far)) /
-		     fmax(json_object_get_double(near), json_object_get_double(far));
-	json_object_put(state);
-	return difference;
-}
-
 static double noisy(struct controller *controller, double value)
 {
 	double normal = -6;
@@ -104,11 +90,12 @@ static unsigned int settle(struct controller *controller, unsigned int bound)
 	while (quanta - since < calm && since <= bound) {
 		quantum(controller);
 		quanta++;
-		if (imbalance() > EQUAL)
+		if (emu__imbalance() > EQUAL)
 			since = quanta;
 	}
 	if (since > bound)
-		fail_msg("after %u quanta the tiers differ by %.1f %%", quanta, imbalance() * 100);
+		fail_msg("after %u quanta the tiers differ by %.1f %%", quanta,
+			 emu__imbalance() * 100);
 	return since;
 }
 
@@ -208,7 +195,7 @@ static unsigned int last_above(struct controller *controller, double bound, doub
 		double differs;
 
 		quantum(controller);
-		differs = imbalance();
+		differs = emu__imbalance();
 		if (differs > bound)
 			last = i + 1;
 		if (i >= QUANTA - 60)

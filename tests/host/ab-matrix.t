@@ -3,7 +3,6 @@
 # suite: alone
 # ab --matrix with real runs on this machine: the order of the cells, the verdict on a known difference, the table against compare,
 # and going on after a signal. tests/unit/test_experiment.c has the statistics, in simulated runs.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh

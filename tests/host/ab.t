@@ -3,7 +3,6 @@
 # suite: alone
 # ab with real runs on this machine: their order, the verdict on a known difference, what it leaves, and going on after each way to
 # stop it. tests/unit/test_experiment.c has the statistics, in simulated runs.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh

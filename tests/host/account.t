@@ -3,7 +3,6 @@
 # suite: alone
 # The account that latscope compares itself with is that of this kernel and its disks, and a difference is told: made here by
 # files that are not the kernel's, in a mount namespace of its own.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh

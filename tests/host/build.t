@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: slow
 # The build is reproducible, and a compiler warning stops `make tests`, but not `make`.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES

@@ -4,7 +4,6 @@
 # What latscope makes of a kernel that refuses a program, a map or a method, of minimal privileges, and of odd disks. The programs
 # must reach this machine's verifier, and its disks, its /sys and what it lets a process do are no file that can be stored; the
 # kernels of the VM refuse nothing.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 skip_unless_able

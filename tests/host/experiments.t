@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native alone
 # The commands of docs/experiments.md print the lines that the page shows, of experiments with this machine's own kernel and disk.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh

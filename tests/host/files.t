@@ -4,7 +4,6 @@
 # The files of a recording: their owners, attacks by other users while root writes them, their size, and how they show
 # that a recording did not end properly. A recorder must be at work while others change what it writes, on the file systems that
 # this machine's kernel has; tests/cli/report.t reads what recorders have left.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 skip_unless_able

@@ -3,7 +3,6 @@
 # suite: alone
 # More keys than rows, while tasks on several CPUs get rows and latscope reads them at the same time: the heaviest keys are shown,
 # with an upper bound for any other key. tests/unit/test_table.c has the arithmetic.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/probes/window.sh
 

@@ -3,7 +3,6 @@
 # suite: alone
 # load tiers in real time: tierlat measures the emulated tiers as they are, and its decisions move their requests. In virtual time
 # tests/emu/test_*.c have that; cli/load-tiers.t has what is left behind.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh

@@ -3,7 +3,6 @@
 # suite: native
 # doctor predicts what record does on this machine's own kernel; load makes each kind of load, by its system calls, and leaves
 # nothing behind.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh

@@ -4,7 +4,6 @@
 # memlat loads into this machine's own kernel, by every method, and counts and times what that kernel's own fault path does, among
 # the faults of everything else that runs here. tests/kernels/probes-* have every kind of fault.
 # shellcheck disable=SC2034 # used by memlat.sh
-set -u
 cd "$(dirname "$0")/../.." || exit
 extent=compact repeated=''
 . tests/probes/memlat.sh

@@ -3,7 +3,6 @@
 # suite: alone
 # The names of processes and threads, of all probes together on this machine's own kernel and with workers of io_uring: a process has
 # its leader's name, a thread its own. tests/unit/test_names.c has the rules.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh

@@ -3,7 +3,6 @@
 # suite: alone
 # Pressure of this machine, its memory and its disk, in the time line of recordings; load pressure; and what record --report says
 # about both.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh

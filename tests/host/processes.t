@@ -3,7 +3,6 @@
 # suite: alone
 # Waits as shares of the life of a process, in real time and on a real disk, compared with schedstat, with measurements in user
 # space, and with known lifetimes. tests/unit/test_life.c and test_shares.c have the arithmetic.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh

@@ -3,7 +3,6 @@
 # suite: alone
 # The memory of latscope itself, with this machine's libraries, kernel and processes.
 # shellcheck disable=SC2016 # awk's
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 

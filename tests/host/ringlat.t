@@ -4,7 +4,6 @@
 # ringlat on this machine's real CPU: each method works or says why not; and the method user is compared with the kernel's own count
 # of faults and with the clock.
 # shellcheck disable=SC2016 # jq's
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh

@@ -3,7 +3,6 @@
 # suite: alone
 # report names the process that ran while waits were slow, and no other: a hog in bursts, and a steady process, of a real-time
 # policy on CPUs that run at the same time, which the VM does not have.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh

@@ -3,7 +3,6 @@
 # suite: alone
 # rmid by resctrl, on an emulated tree, of the processes of this machine and in its time: the rows have what the tree counted, and no
 # group is left behind. tests/emu/test_*.c have the tree.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh

@@ -3,7 +3,6 @@
 # suite: alone
 # rmid on this machine's own kernel, some switches of which may be hidden: the accuracy of CPU times, what is lost, its memory, output
 # and recordings. tests/kernels/rmid-* and compact-* have the methods on other kernels.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh

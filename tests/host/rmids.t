@@ -3,7 +3,6 @@
 # suite: alone
 # Emulated RMIDs of the processes of this machine: who has one, in the dump, the trace and the rows. The checker of the kernel
 # module's traces judges the trace, with the kernel's own events of births and deaths on CPUs that run at the same time.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh

@@ -4,7 +4,6 @@
 # runqlat loads into this machine's own kernel, by every method, and times what its scheduler does, by real clocks. CPUs that run
 # at the same time also wake up tasks that another one still runs, which no CPU of the VM does. tests/kernels/probes-* have the rest.
 # shellcheck disable=SC2034 # used by runqlat.sh
-set -u
 cd "$(dirname "$0")/../.." || exit
 extent=compact
 . tests/probes/runqlat.sh

@@ -3,7 +3,6 @@
 # suite: slow
 # serve --clickhouse, with a real server, Debian's ClickHouse: each row is stored once, whatever ends in between. What the server
 # has is compared with the flight recorder of the same window, slot by slot.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/cli/serve.sh

@@ -3,7 +3,6 @@
 # suite: alone
 # serve with real connections that are many, slow, broken or without the token, and with real cgroups that are odd, short or too
 # many. All of it on the loopback device.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/cli/serve.sh

@@ -3,7 +3,6 @@
 # suite: alone
 # serve with many real cgroups: its memory and the size of a scrape with 1,000 of them; that its memory does not grow with the number of
 # cgroups that ever existed, nor the flight recorder beyond its size. Under soak: 20,000 cgroups within 30 minutes.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/cli/serve.sh

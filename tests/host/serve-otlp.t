@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # serve --otlp over real connections: metrics for an OpenTelemetry collector, which is one that keeps what it gets (otlp-receiver.js). What it got is
 # compared with the schema (otlp-check.js) and with a scrape.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/cli/serve.sh

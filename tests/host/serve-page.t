@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # /report of serve: the last minutes of this machine as a page, over real connections. tests/cli/page.t has the page.
 # shellcheck disable=SC2119 # options of serve are optional
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh

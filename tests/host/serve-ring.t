@@ -3,7 +3,6 @@
 # suite: alone
 # The flight recorder of serve, as it records this machine: snapshots, triggers, kill -9, restarts, full disks, and what why says of
 # two cgroups. tests/kernels/serve-* set the clock.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/cli/serve.sh

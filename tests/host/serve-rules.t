@@ -4,7 +4,6 @@
 # The alert rules for Prometheus and the dashboard for Grafana have no metric that latscope does not export: some are only there
 # when all probes run, so that a server must measure. tests/cli/serve-rules.t tests the rules themselves.
 # shellcheck disable=SC2016,SC2119 # of node; options of serve are optional
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/cli/serve.sh

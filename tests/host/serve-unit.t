@@ -3,7 +3,6 @@
 # The unit and the socket, by this machine's systemd: how exposed it is, that its capabilities are enough and needed, that they are
 # dropped, and that a passed socket is used. tests/kernels/serve-* start the unit.
 # shellcheck disable=SC2119 # options of serve are optional
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/cli/serve.sh

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # serve: the exporter, read by curl, promtool and a real Prometheus, about a real load. All ports are on the loopback device.
 # shellcheck disable=SC2119 # options of serve are optional
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/cli/serve.sh

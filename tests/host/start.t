@@ -3,7 +3,6 @@
 # suite: native
 # record loads its probes into this machine's own kernel in threads: a probe that fails leaves the others alone and nothing behind,
 # and signals are for the window.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 skip_unless_able

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # stdout of the real program that is full, closed, a pipe without a reader, or a terminal; output that only a terminal gets.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 skip_unless_able

@@ -3,7 +3,6 @@
 # suite: alone
 # tierlat on emulated registers, in real time and with the other probes on this machine: the printed latencies are right. In virtual
 # time tests/emu/test_*.c have them; cli/tierlat-registers.t has what becomes of the registers.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh

@@ -4,7 +4,6 @@
 # The screen of top while it measures: numbers that change, keys that change the measurement, its recording, signals. That a
 # kernel's events reach a screen, and that a recorder with privileges restores it, is in no recording; the VM's clock stands still
 # while a terminal waits.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh

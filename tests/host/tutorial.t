@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Every command of the tutorial in latscope(1) runs on this machine, in its order, as it is printed there.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 skip_unless_able

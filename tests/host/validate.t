@@ -3,7 +3,6 @@
 # suite: alone
 # validate passes on this machine's own kernel, disks and CPUs, and finds every injected fault there. tests/unit/test_validate.c and
 # test_judge.c have the verdicts.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh

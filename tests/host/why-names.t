@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # why: the names of stacks, by the symbols of this machine's own kernel, programs and users, of a program that sleeps in page
 # faults; and the processes that find them.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 skip_unless_able

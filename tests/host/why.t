@@ -3,7 +3,6 @@
 # suite: alone
 # why on this machine's own kernel and in its time: what it blames, whom its filters choose, and its output.
 # tests/kernels/why-* have every culprit on others.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 

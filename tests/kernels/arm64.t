@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: slow
 # latscope on arm64: it is cross-compiled, runs on Debian's kernel 6.12 in the VM, and refuses what needs x86.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh
 

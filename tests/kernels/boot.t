@@ -3,7 +3,6 @@
 # suite: slow
 # The VM itself: input and output pass, each kernel is the expected one, and a guest that crashes differs from one whose
 # command failed.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh
 

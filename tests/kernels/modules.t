@@ -3,7 +3,6 @@
 # suite: slow
 # Every kernel module builds for each kernel of the VM without a warning of the compiler, objtool or sparse, and can be
 # installed, as a kernel module and as source for DKMS.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh
 

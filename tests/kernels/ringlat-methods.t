@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: slow
 # ringlat's methods kvm and module on kernel 6.1, where instructions are counted: every length is exact.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh
 

@@ -4,7 +4,6 @@
 # autopkgtest.t DIR SUITE: packaging/debian/tests, which Debian runs for each package that is installed there, in a fresh root of
 # SUITE that has nothing but the version before. DIR has the packages built for SUITE. systemd.t runs the test of the service
 # and dkms.t that of DKMS.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/packages/root.sh

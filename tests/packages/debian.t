@@ -4,7 +4,6 @@
 # debian.t DIR SUITE: the packages, built into DIR in a fresh root of Debian's SUITE, and again elsewhere with the same bytes. The
 # lintian of that release accepts them. In a fresh root latscope measures without a compiler, reads what the version before has
 # recorded, and is purged without a trace. The last commit is tested.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/packages/root.sh

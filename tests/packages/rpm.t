@@ -3,7 +3,6 @@
 # suite: packages
 # rpm.t DIR: the rpm spec, as far as Debian's rpmbuild goes: it builds from the source package in DIR, and the packages have the
 # files that they should. The names of Fedora's packages are not checked.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 command -v rpmbuild >/dev/null || skip_all "there is no rpmbuild; 'scripts/deps package' installs it"

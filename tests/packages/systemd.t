@@ -4,7 +4,6 @@
 # systemd.t DIR SUITE: the service of the package latscope-exporter, started by systemd when a machine with Debian's SUITE boots
 # in the VM: it answers, keeps a flight recorder, obeys the file with its options and the socket, and is purged without a trace.
 # DIR has the packages built for SUITE.
-set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/packages/root.sh

@@ -43,7 +43,6 @@
 [ -z "${scratch-}" ] || return 0 # sourced already, by another test
 . tests/tap.sh
 . tests/measure.sh
-. tests/measure.sh
 . tests/probes/doctor.sh
 . tests/probes/programs.sh
 . tests/probes/recorders.sh

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "compared.h"
+#include "fields.h"
 
-#include <json-c/json.h>
 #include <sqlite3.h>
 
 #include "store/json.h"
@@ -396,38 +396,28 @@ TEST(only_one_probe)
 	assert_int_equal(comparison.nr_refusals, 0);
 }
 
-static struct json_object *get(struct json_object *object, const char *name)
-{
-	struct json_object *value = NULL;
-
-	if (!json_object_object_get_ex(object, name, &value))
-		fail_msg("there is no %s", name);
-	return value;
-}
-
 TEST(as_json)
 {
 	struct comparison_rules stated = defaults;
-	struct json_object *object, *row, *tail;
+	struct json_object *object;
+	const char *mean;
 
 	write_mix("off", 16165, 136, 10);
 	write_mix("on", 273286, 186, 10);
 	stated.judge.run_spread = 0.25;
 	assert_int_equal(compare_with(&stated), 0);
 	object = compare__json(&comparison);
-	assert_string_equal(json_object_get_string(get(object, "observation")), "batch");
-	assert_int_equal(json_object_array_length(get(object, "off")), 1);
-	assert_int_equal(json_object_get_int(get(get(object, "verdicts"), "better")), 2);
-	row = json_object_array_get_idx(get(object, "comparisons"), 0);
-	assert_null(get(row, "key"));
-	assert_int_equal(json_object_get_int(get(get(row, "on"), "tail_events")), 186);
-	tail = json_object_array_get_idx(get(row, "statistics"), 0);
-	assert_string_equal(json_object_get_string(get(tail, "statistic")), "tail");
-	assert_string_equal(json_object_get_string(get(tail, "verdict")), "better");
-	assert_true(json_object_get_double(get(tail, "ratio_high")) < 0.5);
+	assert_field(object, "observation", "\"batch\"");
+	assert_int_equal(field_length(object, "off"), 1);
+	assert_field(object, "verdicts/better", "2");
+	assert_field(object, "comparisons/0/key", "null");
+	assert_field(object, "comparisons/0/on/tail_events", "186");
+	assert_field(object, "comparisons/0/statistics/0/statistic", "\"tail\"");
+	assert_field(object, "comparisons/0/statistics/0/verdict", "\"better\"");
+	assert_true(field_number(object, "comparisons/0/statistics/0/ratio_high") < 0.5);
 	/* An unknown value is null; JSON has no NaN. */
-	tail = json_object_array_get_idx(get(row, "statistics"), JUDGE_MEAN - 1);
-	assert_null(get(tail, "p"));
+	mean = unit_text("comparisons/0/statistics/%d/p", JUDGE_MEAN - 1);
+	assert_field(object, mean, "null");
 	json_object_put(object);
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "bursts.h"
+#include "fields.h"
 #include "sheet.h"
-
-#include <json-c/json.h>
 
 static const struct table_column columns[] = {
 	[0] = { "socket", "", "package", TABLE_INTEGER, true },
@@ -113,14 +112,13 @@ TEST(covariates_of_too_few_slow_intervals_are_not_judged)
 
 TEST(it_is_printed)
 {
-	struct json_object *object = json_object_new_object(), *list;
+	struct json_object *object = json_object_new_object();
 
 	report__print_correlation(unit_print(), &correlation);
 	assert_has(sheet(), "memlat and socket 1, tier slow of tierlat: 20",
 		   "positive correlation");
 	report__add_correlation(object, &correlation);
-	assert_true(json_object_object_get_ex(object, "covariates", &list));
-	assert_int_equal(json_object_array_length(list), 5);
+	assert_int_equal(field_length(object, "covariates"), 5);
 	json_object_put(object);
 }
 

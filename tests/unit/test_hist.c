@@ -113,13 +113,6 @@ TEST(log2_buckets_are_exact)
 	assert_int_equal(hist__top_bucket(&hist), 36);
 }
 
-static int by_value(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return a < b ? -1 : a > b;
-}
-
 enum { CONSTANT, UNIFORM, LOG_UNIFORM, BIMODAL, HEAVY_TAIL, SUB_US, SHAPES };
 
 static uint64_t draw(int shape)
@@ -146,7 +139,7 @@ static uint64_t draw(int shape)
  * The slot's width is what the error may be: 1/32 of the value, 31.25 ns (a ns of rounding) below 1
  * us.
  */
-static void assert_near(uint64_t got, uint64_t exact)
+static void assert_close(uint64_t got, uint64_t exact)
 {
 	uint64_t off = got > exact ? got - exact : exact - got;
 
@@ -168,7 +161,7 @@ static void check_quantiles(const struct lat_hist *hist, const uint64_t *sorted,
 		uint64_t got = hist__quantile_ns(hist, wanted[i].q);
 
 		assert_true(got <= hist->max_ns);
-		assert_near(got, sorted[rank - 1]);
+		assert_close(got, sorted[rank - 1]);
 	}
 	assert_int_equal(hist__quantile_ns(hist, 1.0), sorted[n - 1]);
 }
@@ -188,7 +181,7 @@ TEST(quantiles_are_within_a_slot)
 				sum += values[i];
 				sample_add(&hist, values[i], 1);
 			}
-			qsort(values, sizes[s], sizeof(*values), by_value);
+			qsort(values, sizes[s], sizeof(*values), unit_by_value);
 			check_quantiles(&hist, values, sizes[s]);
 			assert_true(hist__mean_ns(&hist) == (double)sum / (double)sizes[s]);
 		}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Each output has each value under its own name, and keeps what it must keep. */
+#include "fields.h"
 #include "sample.h"
 
-#include <json-c/json.h>
 #include <sys/syscall.h>
 
 #include "store/csv.h"
@@ -112,25 +112,15 @@ TEST(csv_columns_hold_what_their_heads_say)
 	sample_free(run);
 }
 
-static double json_statistic(struct json_object *object, const char *path)
-{
-	char *copy = strdup(path), *rest = copy, *name;
-
-	while ((name = strsep(&rest, "/")))
-		assert_true(json_object_object_get_ex(object, name, &object));
-	free(copy);
-	return json_object_get_double(object);
-}
-
 TEST(json_fields_hold_what_their_names_say)
 {
 	struct run *run = spread_run();
 	struct json_object *summary = json__summary(run, &run->probes[0]);
 
 	for (size_t i = 0; i < STATISTICS; i++)
-		assert_statistic(statistics[i].json, json_statistic(summary, statistics[i].json),
+		assert_statistic(statistics[i].json, field_number(summary, statistics[i].json),
 				 sample_us(statistics[i].rank));
-	assert_statistic("mean_us", json_statistic(summary, "mean_us"), mean_us());
+	assert_statistic("mean_us", field_number(summary, "mean_us"), mean_us());
 	json_object_put(summary);
 	sample_free(run);
 }

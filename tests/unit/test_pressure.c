@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "bursts.h"
+#include "fields.h"
 #include "sheet.h"
-
-#include <json-c/json.h>
 
 #include "core/pressure.h"
 
@@ -231,7 +230,7 @@ TEST(only_the_questions_are_corrected_together)
 
 TEST(a_sentence_answers_each_question)
 {
-	struct json_object *object = json_object_new_object(), *found, *part;
+	struct json_object *object = json_object_new_object();
 	char *text;
 
 	report__print_pressure(unit_print(), &correlation);
@@ -246,13 +245,9 @@ TEST(a_sentence_answers_each_question)
 		   "intervals",
 		   "also correlated: major faults +0.", "unknown: throttling: for tests", " mean ");
 	report__add_pressure(object, &correlation);
-	assert_true(json_object_object_get_ex(object, "pressure", &found));
-	assert_true(json_object_object_get_ex(found, "intervals", &part));
-	assert_int_equal(json_object_array_length(part), INTERVALS);
-	part = json_object_array_get_idx(part, 0);
-	assert_true(json_object_object_get_ex(part, "pages_swapped_in", &found) && !found);
-	assert_true(json_object_object_get_ex(part, "io_some", &found) && found);
-	assert_true(json_object_get_double(found) == 0);
+	assert_int_equal(field_length(object, "pressure/intervals"), INTERVALS);
+	assert_field(object, "pressure/intervals/0/pages_swapped_in", "null");
+	assert_true(field_number(object, "pressure/intervals/0/io_some") == 0);
 	json_object_put(object);
 }
 

@@ -7,12 +7,6 @@
 #define PAIRS 400
 #define LONGEST 200
 
-static void assert_near(double got, double wanted, double within)
-{
-	if (!(fabs(got - wanted) <= within))
-		fail_msg("got %.9g, wanted %.9g +-%g", got, wanted, within);
-}
-
 static struct ranks_correlation correlate(const double *a, const double *b, size_t nr)
 {
 	struct ranks_correlation result;
@@ -97,24 +91,14 @@ TEST(both_ways)
 	assert_near(falls.p, rises.p, 1e-12);
 }
 
-static double uniform(void)
-{
-	return ((double)(unit_random() >> 11) + 0.5) * 0x1p-53;
-}
-
-static double normal(void)
-{
-	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
-}
-
 /* The lengths of this and of the rest between are geometric; what is in a burst is lognormal. */
 static void bursts(double stay, double *series, size_t nr)
 {
-	int on = uniform() < 0.3;
+	int on = unit_uniform() < 0.3;
 
 	for (size_t i = 0; i < nr; i++) {
-		series[i] = on ? exp(normal()) : 0;
-		if (uniform() < (1 - stay) * (on ? 0.7 : 0.3))
+		series[i] = on ? exp(unit_normal()) : 0;
+		if (unit_uniform() < (1 - stay) * (on ? 0.7 : 0.3))
 			on = !on;
 	}
 }
@@ -122,11 +106,11 @@ static void bursts(double stay, double *series, size_t nr)
 /* AR(1) */
 static void drift(double keep, double *series, size_t nr)
 {
-	double at = normal();
+	double at = unit_normal();
 
 	for (size_t i = 0; i < nr; i++) {
 		series[i] = at;
-		at = keep * at + sqrt(1 - keep * keep) * normal();
+		at = keep * at + sqrt(1 - keep * keep) * unit_normal();
 	}
 }
 

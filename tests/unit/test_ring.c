@@ -71,13 +71,6 @@ TEST(buckets_hold_their_values)
 	}
 }
 
-static int by_value(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return (a > b) - (a < b);
-}
-
 /* Against the sorted samples: exact below RING_EXACT, within 1/32 above. */
 TEST(quantiles_are_those_of_the_samples)
 {
@@ -91,7 +84,7 @@ TEST(quantiles_are_those_of_the_samples)
 			values[i] = (unit_random() % 4000) << shift * 8;
 			ring_hist__add(hist, values[i]);
 		}
-		qsort(values, NR, sizeof(values[0]), by_value);
+		qsort(values, NR, sizeof(values[0]), unit_by_value);
 		for (size_t i = 0; i < COUNT_OF(permilles); i++) {
 			uint64_t rank = (NR * permilles[i] + 999) / 1000;
 			double wanted = (double)values[rank - 1];

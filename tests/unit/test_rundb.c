@@ -17,49 +17,50 @@ static int rounds(int normal)
 	return getenv("LATSCOPE_SOAK") ? normal * 10 : normal;
 }
 
-struct recording {
+/* The one that a test writes. */
+static struct {
 	struct run *run;
 	struct run_data *deltas;
 	struct writer writer;
 	unsigned int intervals;
-};
+} recording;
 
-static int begin(struct recording *recording, const char *where)
+static int begin(const char *where)
 {
-	recording->run = sample_bare();
-	recording->deltas = calloc(RUN_PROBES, sizeof(struct run_data));
-	recording->writer = (struct writer){ .ops = &writer_db, .dir = where };
-	recording->intervals = 0;
-	return recording->writer.ops->open(&recording->writer, recording->run);
+	recording.run = sample_bare();
+	recording.deltas = calloc(RUN_PROBES, sizeof(struct run_data));
+	recording.writer = (struct writer){ .ops = &writer_db, .dir = where };
+	recording.intervals = 0;
+	return recording.writer.ops->open(&recording.writer, recording.run);
 }
 
-static int add_interval(struct recording *recording, unsigned int seed)
+static int add_interval(unsigned int seed)
 {
-	struct run_data *delta = &recording->deltas[0];
-	uint64_t start = recording->intervals++ * 1000000000ULL;
+	struct run_data *delta = &recording.deltas[0];
+	uint64_t start = recording.intervals++ * 1000000000ULL;
 	struct run_interval interval = { .start_ns = start,
 					 .end_ns = start + 1000000000,
-					 .delta = recording->deltas };
+					 .delta = recording.deltas };
 	int err;
 
 	run__zero_data(delta);
 	sample_fill(delta, seed);
-	err = recording->writer.ops->interval(&recording->writer, recording->run, &interval);
+	err = recording.writer.ops->interval(&recording.writer, recording.run, &interval);
 	if (!err)
-		assert_int_equal(run__add_data(&recording->run->probes[0].total, delta), 0);
+		assert_int_equal(run__add_data(&recording.run->probes[0].total, delta), 0);
 	return err;
 }
 
-static void forget(struct recording *recording)
+static void forget(void)
 {
-	run__clear_data(&recording->deltas[0]);
-	free(recording->deltas);
-	sample_free(recording->run);
+	run__clear_data(&recording.deltas[0]);
+	free(recording.deltas);
+	sample_free(recording.run);
 }
 
-static int finish(struct recording *recording)
+static int finish(void)
 {
-	struct run_probe *probe = &recording->run->probes[0];
+	struct run_probe *probe = &recording.run->probes[0];
 
 	probe->in_flight = (struct lat_in_flight){ 3, 1234000000, 2000000000, 2 };
 	probe->in_flight_age_known = true;
@@ -68,26 +69,24 @@ static int finish(struct recording *recording)
 	strcpy(probe->check.why, "not the time");
 	probe->check.events = (struct run_checked){ true, 10, UINT64_MAX, 20, 30, 4 };
 	probe->cost = (struct run_cost){ 2000, 123000, 100000000, 1000 };
-	sample_lives(recording->run);
-	strcpy(recording->run->lives_why, "some are hidden");
-	return recording->writer.ops->close(&recording->writer, recording->run);
+	sample_lives(recording.run);
+	strcpy(recording.run->lives_why, "some are hidden");
+	return recording.writer.ops->close(&recording.writer, recording.run);
 }
 
 /* A whole recording in the directory of the test; to be forgotten. */
-static void record(struct recording *recording, unsigned int intervals)
+static void record(unsigned int intervals)
 {
-	assert_int_equal(begin(recording, dir), 0);
+	assert_int_equal(begin(dir), 0);
 	for (unsigned int i = 0; i < intervals; i++)
-		assert_int_equal(add_interval(recording, i), 0);
-	assert_int_equal(finish(recording), 0);
+		assert_int_equal(add_interval(i), 0);
+	assert_int_equal(finish(), 0);
 }
 
 static void record_only(unsigned int intervals)
 {
-	struct recording recording;
-
-	record(&recording, intervals);
-	forget(&recording);
+	record(intervals);
+	forget();
 }
 
 static struct run loaded; /* by a test; empty at its end */
@@ -162,16 +161,15 @@ static void assert_same_run(const struct run *a, const struct run *b)
 
 TEST(what_was_written_is_read)
 {
-	struct recording recording;
 	struct run_data *total;
 
-	assert_int_equal(begin(&recording, dir), 0);
+	assert_int_equal(begin(dir), 0);
 	for (unsigned int i = 0; i < 5; i++)
-		assert_int_equal(add_interval(&recording, i), 0);
+		assert_int_equal(add_interval(i), 0);
 	/* a task has taken another name since */
 	total = &recording.run->probes[0].total;
 	snprintf(total->keys[1].name, sizeof(total->keys[1].name), "renamed");
-	assert_int_equal(finish(&recording), 0);
+	assert_int_equal(finish(), 0);
 	assert_int_equal(rundb__load(unit_path(dir, "run.db"), &loaded), 0);
 	assert_same_run(&loaded, recording.run);
 	unload();
@@ -180,7 +178,7 @@ TEST(what_was_written_is_read)
 	assert_int_equal(access(unit_path(dir, "run.db-wal"), F_OK), -1);
 	assert_int_equal(access(unit_path(dir, "run.db-shm"), F_OK), -1);
 	assert_int_equal(access(unit_path(dir, "run.db.new"), F_OK), -1);
-	forget(&recording);
+	forget();
 }
 
 /* Only the keys: those of an interval are in the order of the totals. */
@@ -279,24 +277,21 @@ TEST(one_that_is_complete_does_not_go_on)
 
 TEST(nothing_is_overwritten)
 {
-	struct recording recording;
-
 	unit_write(dir, "run.db", "somebody's");
-	assert_int_equal(begin(&recording, dir), -EEXIST);
-	forget(&recording);
+	assert_int_equal(begin(dir), -EEXIST);
+	forget();
 	unlink(unit_path(dir, "run.db"));
-	assert_int_equal(begin(&recording, unit_path(dir, "nonesuch")), -ENOENT);
-	forget(&recording);
+	assert_int_equal(begin(unit_path(dir, "nonesuch")), -ENOENT);
+	forget();
 }
 
 /* Every integer that may be large must keep its sign. */
 TEST(large_numbers)
 {
-	struct recording recording;
 	struct run_interval interval;
 	struct lat_hist *hist;
 
-	assert_int_equal(begin(&recording, dir), 0);
+	assert_int_equal(begin(dir), 0);
 	interval = (struct run_interval){ .end_ns = 1ULL << 62, .delta = recording.deltas };
 	hist = &recording.deltas[2].metrics[0].hist;
 	hist->slots[HIST_OVERFLOW_SLOT] = INT64_MAX;
@@ -305,12 +300,12 @@ TEST(large_numbers)
 	sample_key(&recording.deltas[0], UINT64_MAX - 1, LAT_BY_CGROUP, 0, "x", 1, 1);
 	assert_int_equal(
 		recording.writer.ops->interval(&recording.writer, recording.run, &interval), 0);
-	assert_int_equal(finish(&recording), 0);
+	assert_int_equal(finish(), 0);
 	assert_int_equal(rundb__load(dir, &loaded), 0);
 	assert_memory_equal(&loaded.probes[2].total.metrics[0], &recording.deltas[2].metrics[0],
 			    sizeof(struct lat_cell));
 	assert_true(loaded.probes[0].total.keys[0].key.id == UINT64_MAX - 1);
-	forget(&recording);
+	forget();
 }
 
 static void sleep_us(unsigned int us)
@@ -325,15 +320,13 @@ static pid_t writing; /* the child of start_writer(); 0: there is none */
 /* Writes until stop_writer(), or until a failed test ends. */
 static void start_writer(const char *where)
 {
-	struct recording recording;
-
 	writing = unit_fork();
 	assert_true(writing >= 0);
 	if (writing)
 		return;
-	if (begin(&recording, where))
+	if (begin(where))
 		_exit(1);
-	while (!add_interval(&recording, 1))
+	while (!add_interval(1))
 		;
 	_exit(1);
 }
@@ -492,20 +485,19 @@ TEST(cut_off_is_read_without_writing)
 /* Fills up, then closes, as a command that continues with its other outputs. */
 static int fill_up(const char *where, int wanted, int or_else)
 {
-	struct recording recording;
 	int err;
 
-	err = begin(&recording, where);
+	err = begin(where);
 	if (err)
 		return 10;
 	for (int i = 0; !err && i < 100000; i++)
-		err = add_interval(&recording, 1);
+		err = add_interval(1);
 	if (err != wanted && err != or_else)
 		return 11;
 	/* Room may be free again; what was lost stays lost. */
 	if (recording.writer.ops->close(&recording.writer, recording.run) != err)
 		return 12;
-	forget(&recording);
+	forget();
 	return 0;
 }
 
@@ -704,7 +696,6 @@ TEST(errors_are_distinct)
 		{ "PRAGMA user_version = 2", -EPROTONOSUPPORT },
 		{ "PRAGMA application_id = 7", -EMEDIUMTYPE },
 	};
-	struct recording recording;
 	char *bytes;
 	size_t size;
 
@@ -719,10 +710,10 @@ TEST(errors_are_distinct)
 	assert_int_equal(load_error("foreign.db"), -EMEDIUMTYPE);
 	assert_int_equal(load_error("."), -ENOENT);
 
-	assert_int_equal(begin(&recording, dir), 0);
-	assert_int_equal(add_interval(&recording, 1), 0);
-	assert_int_equal(finish(&recording), 0);
-	forget(&recording);
+	assert_int_equal(begin(dir), 0);
+	assert_int_equal(add_interval(1), 0);
+	assert_int_equal(finish(), 0);
+	forget();
 	bytes = read_bytes(unit_path(dir, "run.db"), &size);
 	for (size_t i = 0; i < COUNT_OF(changes); i++) {
 		write_bytes(unit_path(dir, "changed.db"), bytes, size);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sample.h"
+#include "fields.h"
 #include "sheet.h"
-
-#include <json-c/json.h>
 
 #include "store/json.h"
 #include "core/process_shares.h"
@@ -135,16 +134,12 @@ TEST(for_people)
 
 TEST(as_json)
 {
-	struct json_object *object = json__run(run), *at;
+	struct json_object *object = json__run(run);
 
-	assert_int_equal(json_pointer_get(object, "/processes/0/waits/2", &at), 0);
-	assert_string_equal(
-		json_object_to_json_string_ext(at, JSON_C_TO_STRING_PLAIN),
-		"{\"probe\":\"iolat\",\"metric\":\"total\",\"sum_us\":7500000,\"share\":1.5}");
-	assert_int_equal(json_pointer_get(object, "/processes/2", &at), 0);
-	assert_null(json_object_object_get(at, "lived_sec"));
-	assert_int_equal(json_pointer_get(object, "/processes/1/lived_sec", &at), 0);
-	assert_true(fabs(json_object_get_double(at) - 10) < 1e-9);
+	assert_field(object, "processes/0/waits/2",
+		     "{\"probe\":\"iolat\",\"metric\":\"total\",\"sum_us\":7500000,\"share\":1.5}");
+	assert_null(json_object_object_get(field(object, "processes/2"), "lived_sec"));
+	assert_true(fabs(field_number(object, "processes/1/lived_sec") - 10) < 1e-9);
 	json_object_put(object);
 }
 

@@ -7,12 +7,6 @@
 #include "stats/judge.h"
 #include "stats/share.h"
 
-static void assert_near(double got, double wanted, double within)
-{
-	if (!(fabs(got - wanted) <= within))
-		fail_msg("got %.9g, wanted %.9g +-%g", got, wanted, within);
-}
-
 /* Abramowitz and Stegun, Handbook of Mathematical Functions, table 26.10. */
 TEST(t_against_the_table)
 {
@@ -195,16 +189,6 @@ TEST(contrasts_without_variance)
 	assert_in_range((int)(got.p * 100), 30, 40);
 }
 
-static double uniform(void)
-{
-	return ((double)(unit_random() >> 11) + 0.5) * 0x1p-53;
-}
-
-static double normal(void)
-{
-	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
-}
-
 static struct contrast_group summarise(const double *values, unsigned int nr)
 {
 	struct contrast_group group = { .observations = nr };
@@ -243,13 +227,13 @@ static double missed(draw_group *draw, unsigned int off, unsigned int on, unsign
 static void draw_normal(double *values, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++)
-		values[i] = normal();
+		values[i] = unit_normal();
 }
 
 static void draw_skewed(double *values, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++)
-		values[i] = -log(uniform());
+		values[i] = -log(unit_uniform());
 }
 
 /* The standard error of 5 % of 2000 is 0.5 %. */
@@ -269,14 +253,14 @@ static unsigned int intervals; /* of a series */
 /* Batches of a series in which neighbours correlate by 0.6. */
 static void draw_batches(double *values, unsigned int batches)
 {
-	double at = normal();
+	double at = unit_normal();
 	unsigned int taken = 0;
 
 	for (unsigned int i = 0; i < batches; i++) {
 		unsigned int first = taken;
 
 		for (values[i] = 0; taken < intervals * (i + 1) / batches; taken++) {
-			at = 0.6 * at + 0.8 * normal();
+			at = 0.6 * at + 0.8 * unit_normal();
 			values[i] += at;
 		}
 		values[i] /= taken - first;

@@ -66,17 +66,12 @@ static double imbalance(const struct state *state)
 	return fabs(state->near_ns - state->far_ns) / fmax(state->near_ns, state->far_ns);
 }
 
-static double unit(void)
-{
-	return (double)(unit_random() >> 11) / 9007199254740992.0;
-}
-
 static double noisy(double value, double noise)
 {
 	double normal = -6;
 
 	for (unsigned int i = 0; i < 12; i++)
-		normal += unit();
+		normal += unit_uniform();
 	return value * (1 + noise * normal);
 }
 
@@ -334,7 +329,6 @@ TEST(test_stolen_counters_stop_it)
 {
 	struct steer_load load = unequal;
 
-	begin();
 	load.stolen = true;
 	assert_int_equal(repeat(load, STEER_PATIENCE - 1, 1).verdict, STEER_UNKNOWN);
 	assert_int_equal(repeat(unequal, 1, 1).verdict, STEER_MOVE);
@@ -347,7 +341,6 @@ TEST(test_a_placement_that_does_not_follow_stops_it)
 {
 	struct steer_answer answer;
 
-	begin();
 	answer = repeat(unequal, STEER_PATIENCE + 1, 0.2);
 	assert_int_equal(answer.verdict, STEER_STOP);
 	assert_string_equal(answer.why, "the placement does not follow");
@@ -364,7 +357,6 @@ TEST(test_tiers_that_both_become_slower_stop_it)
 	struct steer_answer answer = { 0 };
 	unsigned int quanta = 0;
 
-	begin();
 	for (; quanta < 20 && answer.verdict != STEER_STOP; quanta++) {
 		answer = repeat(load, 1, 1);
 		load.load.occ_l *= 1.1;
@@ -386,7 +378,6 @@ TEST(test_without_latency_nothing_moves)
 {
 	struct steer_load load = unequal;
 
-	begin();
 	load.known = false;
 	assert_int_equal(repeat(load, 100, 1).verdict, STEER_UNKNOWN);
 	load.known = true;
@@ -399,7 +390,6 @@ TEST(test_differences_within_delta_are_equal)
 {
 	struct steer_load load = unequal;
 
-	begin();
 	load.load = (struct colloid_load){ 100, 1, 102, 1 };
 	assert_int_equal(repeat(load, 200, 1).verdict, STEER_STAY);
 	begin();
@@ -445,4 +435,4 @@ TEST(test_equal_latency_is_near_the_highest_rate)
 	}
 }
 
-UNIT_MAIN()
+UNIT_MAIN(.each = { begin })

@@ -13,7 +13,7 @@
 static struct tier_share shares[BOXES];
 static struct tier_delta deltas[BOXES];
 
-static void assert_near(double got, double wanted, double share)
+static void assert_close(double got, double wanted, double share)
 {
 	if (fabs(got - wanted) <= share * fabs(wanted))
 		return;
@@ -90,12 +90,12 @@ static void assert_tiers(unsigned int boxes, unsigned int tiers, const struct lo
 		struct tier_latency result = figures_of(tier, boxes);
 
 		assert_true(result.latency_known && result.rate_known);
-		assert_near(result.latency_ns, loads[tier].latency_ns, share);
-		assert_near(result.latency_clocks, loads[tier].latency_ns * clock / 1e9, share);
-		assert_near(result.rate, loads[tier].rate, share);
-		assert_near(result.outstanding, loads[tier].rate * loads[tier].latency_ns / 1e9,
-			    share);
-		assert_near(result.clock_hz, clock, share);
+		assert_close(result.latency_ns, loads[tier].latency_ns, share);
+		assert_close(result.latency_clocks, loads[tier].latency_ns * clock / 1e9, share);
+		assert_close(result.rate, loads[tier].rate, share);
+		assert_close(result.outstanding, loads[tier].rate * loads[tier].latency_ns / 1e9,
+			     share);
+		assert_close(result.clock_hz, clock, share);
 	}
 }
 
@@ -155,7 +155,7 @@ TEST(boxes_may_have_different_clocks)
 		deltas[i].counts[0] = deltas[i].counts[0] * 3 / 4;
 	}
 	for (unsigned int tier = 0; tier < 2; tier++)
-		assert_near(figures_of(tier, BOXES).latency_ns, two[tier].latency_ns, 1e-3);
+		assert_close(figures_of(tier, BOXES).latency_ns, two[tier].latency_ns, 1e-3);
 }
 
 /*
@@ -359,7 +359,7 @@ TEST(latencies_need_not_be_the_same)
 		for (unsigned int i = 0; i < BOXES; i++)
 			deltas[i].counts[0] *= 0.9 + (double)(unit_random() % 201) / 1000;
 		for (unsigned int tier = 0; tier < 3; tier++)
-			assert_near(figures_of(tier, BOXES).rate, three[tier].rate, 0.02);
+			assert_close(figures_of(tier, BOXES).rate, three[tier].rate, 0.02);
 	}
 }
 
@@ -377,11 +377,11 @@ TEST(a_box_without_a_clock_has_its_neighbours)
 	for (unsigned int tier = 0; tier < 3; tier++) {
 		struct tier_latency result = figures_of(tier, BOXES);
 
-		assert_near(result.latency_ns, three[tier].latency_ns, 1e-4);
-		assert_near(result.rate, three[tier].rate, 1e-4);
+		assert_close(result.latency_ns, three[tier].latency_ns, 1e-4);
+		assert_close(result.rate, three[tier].rate, 1e-4);
 		hz += result.clock_hz / 3;
 	}
-	assert_near(hz, 1.5e9, 0.05);
+	assert_close(hz, 1.5e9, 0.05);
 }
 
 /* Boxes with a clock that stood still, or are lost, are no clock for others. */
@@ -433,9 +433,9 @@ TEST(too_few_requests_are_scaled)
 	deltas[3].counts[0] = 0;
 	result = figures_of(2, 4);
 	assert_true(result.rate_known && !result.latency_known);
-	assert_near(result.rate, 40, 1e-9);
+	assert_close(result.rate, 40, 1e-9);
 	result = figures_of(0, 4); /* it is box 3 that has no inserts of it */
-	assert_near(result.rate, 0.75e9, 1e-4);
+	assert_close(result.rate, 0.75e9, 1e-4);
 }
 
 TEST(samples_of_amd_are_latencies_already)
@@ -451,12 +451,12 @@ TEST(samples_of_amd_are_latencies_already)
 	tier_latency__of_samples(&result, zen5, deltas, 4, 100);
 	assert_true(result.latency_known && !result.rate_known);
 	assert_true(tier_latency__in_ns(&result));
-	assert_near(result.latency_ns, 105, 1e-9);
+	assert_close(result.latency_ns, 105, 1e-9);
 	assert_true(isnan(result.latency_clocks) && isnan(result.outstanding));
 	/* The unit is clocks, so there is no latency in time. */
 	tier_latency__of_samples(&result, zen4, deltas, 4, 100);
 	assert_true(isnan(result.latency_ns) && !tier_latency__in_ns(&result));
-	assert_near(result.latency_clocks, 105, 1e-9);
+	assert_close(result.latency_clocks, 105, 1e-9);
 	tier_latency__of_samples(&result, zen5, deltas, 4, 4001);
 	assert_false(result.latency_known);
 }
@@ -473,15 +473,15 @@ TEST(the_mean_begins_with_the_first_sample)
 
 	assert_true(isnan(tier_ewma__latency_ns(&ewma)));
 	tier_ewma__add(&ewma, 1.0 / 16, &result);
-	assert_near(tier_ewma__latency_ns(&ewma), 90, 1e-12);
+	assert_close(tier_ewma__latency_ns(&ewma), 90, 1e-12);
 	result.outstanding = 18;
 	tier_ewma__add(&ewma, 1.0 / 16, &result);
-	assert_near(ewma.outstanding, 9 + 9.0 / 16, 1e-12);
-	assert_near(tier_ewma__latency_ns(&ewma), 90 * (1 + 1.0 / 16), 1e-12);
+	assert_close(ewma.outstanding, 9 + 9.0 / 16, 1e-12);
+	assert_close(tier_ewma__latency_ns(&ewma), 90 * (1 + 1.0 / 16), 1e-12);
 	result.latency_known = false;
 	result.outstanding = 1e9;
 	tier_ewma__add(&ewma, 1.0 / 16, &result);
-	assert_near(ewma.outstanding, 9 + 9.0 / 16, 1e-12);
+	assert_close(ewma.outstanding, 9 + 9.0 / 16, 1e-12);
 }
 
 /* There is still a mean of the latency, but no clocks are shown as ns. */
@@ -495,10 +495,10 @@ TEST(the_mean_needs_no_rate)
 	tier_ewma__add(&ewma, 1.0 / 16, &result);
 	result.latency_ns = 121;
 	tier_ewma__add(&ewma, 1.0 / 16, &result);
-	assert_near(tier_ewma__latency_ns(&ewma), 106, 1e-12);
+	assert_close(tier_ewma__latency_ns(&ewma), 106, 1e-12);
 	result.latency_ns = NAN;
 	tier_ewma__add(&ewma, 1.0 / 16, &result);
-	assert_near(tier_ewma__latency_ns(&ewma), 106, 1e-12);
+	assert_close(tier_ewma__latency_ns(&ewma), 106, 1e-12);
 }
 
 /* As in the artifact's log: what HeMem counted, and what it wanted to move. */
@@ -510,8 +510,8 @@ TEST(the_closed_form_is_as_published)
 	struct colloid_move move = colloid__closed(&published);
 
 	assert_true(move.known);
-	assert_near(move.p, 177419.75 / (177419.75 + 12455.68), 1e-12);
-	assert_near(move.shift, 0.014449, 1e-4); /* the local tier is the faster one */
+	assert_close(move.p, 177419.75 / (177419.75 + 12455.68), 1e-12);
+	assert_close(move.shift, 0.014449, 1e-4); /* the local tier is the faster one */
 }
 
 /* p |L_l - L_r| / (beta L_r + L_l), written in latencies. */
@@ -525,7 +525,7 @@ TEST(the_closed_form_is_that_of_latencies)
 		double p = load.ins_l / (load.ins_l + load.ins_r), beta = p / (1 - p);
 		double l = load.occ_l / load.ins_l, r = load.occ_r / load.ins_r;
 
-		assert_near(colloid__closed(&load).shift, p * (r - l) / (beta * r + l), 1e-9);
+		assert_close(colloid__closed(&load).shift, p * (r - l) / (beta * r + l), 1e-9);
 	}
 }
 
@@ -538,9 +538,9 @@ TEST(the_search_is_as_published)
 	colloid_search__begin(&search);
 	assert_true(search.p_lo == 0 && search.p_hi == 1);
 	move = colloid_search__step(&search, &defaults, &published);
-	assert_near(search.p_lo, p, 1e-12);
+	assert_close(search.p_lo, p, 1e-12);
 	assert_true(search.p_hi == 1);
-	assert_near(move.shift, (p + 1) / 2 - p, 1e-9);
+	assert_close(move.shift, (p + 1) / 2 - p, 1e-9);
 }
 
 /* Latencies that differ by less than delta are left alone. */
@@ -577,8 +577,8 @@ TEST(the_search_begins_anew)
 	for (unsigned int i = 0; i < COUNT_OF(cases); i++) {
 		struct colloid_search search = cases[i].before;
 
-		assert_near(colloid_search__step(&search, &defaults, cases[i].load).shift,
-			    cases[i].shift, 1e-12);
+		assert_close(colloid_search__step(&search, &defaults, cases[i].load).shift,
+			     cases[i].shift, 1e-12);
 		assert_true(search.p_lo == cases[i].after.p_lo);
 		assert_true(search.p_hi == cases[i].after.p_hi);
 	}

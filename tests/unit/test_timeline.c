@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "bursts.h"
+#include "fields.h"
 #include "sheet.h"
-
-#include <json-c/json.h>
 
 #define FAST_NS 10000
 #define SLOW_NS 1000000
@@ -244,15 +243,6 @@ TEST(what_is_slow)
 	assert_says("that are that long");
 }
 
-static const char *value(struct json_object *object, const char *path)
-{
-	struct json_object *at = NULL;
-
-	if (json_pointer_get(object, path, &at))
-		fail_msg("no %s", path);
-	return json_object_to_json_string_ext(at, JSON_C_TO_STRING_PLAIN);
-}
-
 TEST(as_json)
 {
 	const struct score score = { .slow = { others, bursts, bursts }, .split = true };
@@ -260,18 +250,14 @@ TEST(as_json)
 
 	record_and_read(&score, INTERVALS, &rules);
 	report__add_timeline(object, &timeline);
-	assert_string_equal(value(object, "/correlation/pairs/2/probes"),
-			    "[\"runqlat\",\"iolat\"]");
-	assert_string_equal(value(object, "/correlation/pairs/2/verdict"),
-			    "\"positive correlation\"");
-	assert_string_equal(value(object, "/correlation/pairs/0/verdict"),
-			    "\"no correlation shown\"");
-	assert_string_equal(value(object, "/correlation/intervals"),
-			    unit_text("%zu", timeline.nr_correlated));
-	assert_string_equal(value(object, "/timeline/probes/1/probe"), "\"runqlat\"");
-	assert_string_equal(value(object, "/timeline/intervals/59/end_sec"), "60");
-	assert_string_equal(value(object, "/contributors/2/name"), "\"burst (2)\"");
-	assert_string_equal(value(object, "/contributors/2/by"), "\"process\"");
+	assert_field(object, "correlation/pairs/2/probes", "[\"runqlat\",\"iolat\"]");
+	assert_field(object, "correlation/pairs/2/verdict", "\"positive correlation\"");
+	assert_field(object, "correlation/pairs/0/verdict", "\"no correlation shown\"");
+	assert_field(object, "correlation/intervals", unit_text("%zu", timeline.nr_correlated));
+	assert_field(object, "timeline/probes/1/probe", "\"runqlat\"");
+	assert_field(object, "timeline/intervals/59/end_sec", "60");
+	assert_field(object, "contributors/2/name", "\"burst (2)\"");
+	assert_field(object, "contributors/2/by", "\"process\"");
 	json_object_put(object);
 }
 

@@ -207,6 +207,31 @@ static inline uint64_t unit_random(void)
 	return state * 0x2545f4914f6cdd1d;
 }
 
+/* Between 0 and 1, and from the standard normal distribution. */
+static inline double unit_uniform(void)
+{
+	return ((double)(unit_random() >> 11) + 0.5) * 0x1p-53;
+}
+
+static inline double unit_normal(void)
+{
+	return sqrt(-2 * log(unit_uniform())) * cos(2 * M_PI * unit_uniform());
+}
+
+static inline void assert_near(double got, double wanted, double within)
+{
+	if (!(fabs(got - wanted) <= within))
+		fail_msg("got %.9g, wanted %.9g +-%g", got, wanted, within);
+}
+
+/* For qsort() of uint64_t. */
+static inline int unit_by_value(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
 /* A child, which does not outlive the test program. */
 static inline pid_t unit_fork(void)
 {
