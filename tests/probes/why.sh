@@ -16,13 +16,14 @@ forget_why() {
 	rm -rf "$why_dir" "${dir:-$why_dir}"
 }
 
-# blame SHAPE OVER MS [CGROUP]: a recording of culprits, as $db; what culprits printed is in $why_dir/out
+# blame SHAPE OVER MS [CGROUP]: a recording of culprits, as $db; what culprits printed is in $why_dir/out. latscope runs on
+# another CPU than they do, if there is one.
 blame() {
 	local ms=$3
 
 	[ "${extent-}" != check ] || [ "$1" = idle ] || ms=$(($3 / 3)) # what sleeps costs nothing there
 	rm -rf "$why_dir/runs"
-	"$built/latscope" runqlat --why -q -o "$why_dir/runs" "${chosen[@]}" --over "$2" -- \
+	taskset -c 0 "$built/latscope" runqlat --why -q -o "$why_dir/runs" "${chosen[@]}" --over "$2" -- \
 		"$built/tests/reference/culprits" "$1" "$why_cpu" "$ms" "${@:4}" >"$why_dir/out" 2>"$why_dir/err" ||
 		{ cat "$why_dir/err" && return 1; }
 	db=$(echo "$why_dir"/runs/*/run.db)

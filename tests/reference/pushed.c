@@ -2,10 +2,10 @@
 /*
  * pushed [-w] before|across|within TASKS WAIT_MS: tasks that are moved while they wait for a CPU.
  *
- * TASKS tasks of the lowest priority wait on the last CPU behind a hog of the highest of ordinary
- * tasks. When each has waited for WAIT_MS, their parent, which is real-time and on another CPU, has
- * all of them move there and back at once. They get no CPU by that, but the kernel adds what they
- * have waited so far to its sum.
+ * TASKS real-time tasks wait on the last CPU behind a hog of higher priority. When each has waited
+ * for WAIT_MS, their parent, whose priority is higher still and which is on another CPU, has all of
+ * them move there and back at once. They get no CPU by that, but the kernel adds what they have
+ * waited so far to its sum. If it throttles the hog, that is in favour of ordinary tasks alone.
  *
  *   before   that happens before ready=1; in the window the hog ends, and each gets the CPU
  *   across   they wait before ready=1, and are moved in the window; at done=1 they still wait
@@ -18,7 +18,9 @@
 #include "reference.h"
 
 #define MOST_TASKS 100
-#define SETTLE_NS (50 * NSEC_PER_MSEC) /* until a hog wants to run, or a task gets its turn */
+#define SETTLE_NS (50 * NSEC_PER_MSEC) /* until a hog has its CPU */
+
+enum priority { WAITER = 1, HOG, PARENT };
 
 struct waiter {
 	pid_t pid;
@@ -35,7 +37,7 @@ struct pushed {
 
 static void choose_cpus(struct pushed *pushed)
 {
-	struct sched_param above_all = { .sched_priority = 1 };
+	struct sched_param above_all = { .sched_priority = PARENT };
 
 	reference_need_cpus(2);
 	pushed->there = load__cpu_from_end(0);
@@ -44,17 +46,15 @@ static void choose_cpus(struct pushed *pushed)
 		reference_die(REFERENCE_CANNOT, "cannot be real-time: %m");
 }
 
-/* A task that always wants to run: SCHED_OTHER with the highest priority, or SCHED_IDLE. */
-static pid_t start(int cpu, int policy)
+/* A task that always wants to run. */
+static pid_t start(int cpu, enum priority priority)
 {
-	static const struct sched_param none;
+	struct sched_param param = { .sched_priority = priority };
 	pid_t pid = reference_fork();
 
 	if (pid)
 		return pid;
-	load__pin(cpu);
-	if (sched_setscheduler(0, policy, &none) ||
-	    (policy == SCHED_OTHER && setpriority(PRIO_PROCESS, 0, -20)))
+	if (sched_setscheduler(0, SCHED_FIFO, &param) || load__pin(cpu))
 		_exit(1);
 	for (;;)
 		;
@@ -74,29 +74,33 @@ static bool got_cpu(const struct waiter *waiter)
 	return account_of(waiter->pid).pcount != waiter->waits.pcount;
 }
 
-/* For wait_ns; false: one has had the CPU meanwhile. */
-static bool all_wait(struct pushed *pushed)
+/* None has had the CPU since the hog has. */
+static void check_waiters(const struct pushed *pushed)
 {
-	bool waited = true;
-
 	for (size_t i = 0; i < pushed->tasks; i++)
-		pushed->waiters[i].waits = account_of(pushed->waiters[i].pid);
-	load__sleep(pushed->wait_ns);
-	for (size_t i = 0; i < pushed->tasks; i++)
-		waited &= !got_cpu(&pushed->waiters[i]);
-	return waited;
+		if (got_cpu(&pushed->waiters[i]))
+			reference_die(REFERENCE_FAILED, "a task got the CPU before its turn");
 }
 
-/*
- * False: one has had the CPU meanwhile. A task that is moved to a CPU where no other wants to run
- * owes nothing any more, and would get a turn once it is back: so there is a hog, too.
- */
-static bool push(struct pushed *pushed)
+static void start_all(struct pushed *pushed)
 {
-	pid_t hog = start(pushed->here, SCHED_OTHER);
-	uint64_t moved_ns = 0;
-	bool waited = true;
+	pushed->hog = start(pushed->there, HOG);
+	load__sleep(SETTLE_NS);
+	for (size_t i = 0; i < pushed->tasks; i++)
+		pushed->waiters[i].pid = start(pushed->there, WAITER);
+	load__sleep(SETTLE_NS);
+	for (size_t i = 0; i < pushed->tasks; i++)
+		pushed->waiters[i].waits = account_of(pushed->waiters[i].pid);
+}
 
+/* The hog on this CPU keeps the tasks from running on it while their parent waits for the move. */
+static void wait_and_push(struct pushed *pushed)
+{
+	uint64_t moved_ns = 0;
+	pid_t hog;
+
+	load__sleep(pushed->wait_ns);
+	hog = start(pushed->here, HOG);
 	load__sleep(SETTLE_NS);
 	for (size_t i = 0; i < pushed->tasks; i++) {
 		const struct waiter *waiter = &pushed->waiters[i];
@@ -107,39 +111,15 @@ static bool push(struct pushed *pushed)
 			reference_sched__since(waiter->waits, account_of(waiter->pid)).run_delay_ns;
 	}
 	reference_end(hog);
-	load__sleep(SETTLE_NS);
-	for (size_t i = 0; i < pushed->tasks; i++)
-		waited &= !got_cpu(&pushed->waiters[i]);
-	if (waited)
-		printf("moved_ns=%lu\nwaited_ns=%lu\n", moved_ns, pushed->wait_ns);
-	return waited;
-}
-
-static void start_all(struct pushed *pushed)
-{
-	for (size_t i = 0; i < pushed->tasks; i++)
-		pushed->waiters[i].pid = start(pushed->there, SCHED_IDLE);
-	pushed->hog = start(pushed->there, SCHED_OTHER);
-}
-
-/* Lets the tasks wait, and moves them. */
-static void wait_and_push(struct pushed *pushed)
-{
-	unsigned int tries = 60;
-
-	do {
-		if (!tries--)
-			reference_die(REFERENCE_FAILED, "tasks of the lowest priority get the CPU");
-	} while (!all_wait(pushed) || !push(pushed));
+	check_waiters(pushed);
+	printf("moved_ns=%lu\nwaited_ns=%lu\n", moved_ns, pushed->wait_ns);
 }
 
 static void let_run(struct pushed *pushed)
 {
 	uint64_t deadline = clock__now_ns() + 60 * NSEC_PER_SEC, run_delay_ns = 0;
 
-	for (size_t i = 0; i < pushed->tasks; i++)
-		if (got_cpu(&pushed->waiters[i]))
-			reference_die(REFERENCE_FAILED, "a task got the CPU before the window");
+	check_waiters(pushed);
 	reference_end(pushed->hog);
 	for (size_t i = 0; i < pushed->tasks; i++) {
 		struct waiter *waiter = &pushed->waiters[i];
