@@ -3,10 +3,10 @@
 RUN := tests/run $(JOBS:%=-j %)
 PARALLEL := $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-programs: all $(FAST_PROGRAMS) $(SLOW_PROGRAMS) # all that test scripts run
+programs: all $(CHECK_PROGRAMS) $(OTHER_PROGRAMS) # all that test scripts run
 unit-tests: $(UNIT); @:
 
-check-tests: all $(FAST_PROGRAMS) $(UNIT) $(EMU); @: # what the tier check runs
+check-tests: all $(CHECK_PROGRAMS) $(UNIT) $(EMU); @: # what the tier check runs
 tests: programs $(UNIT) $(EMU) ## Build every test
 
 test-unit: ## Run the unit tests: less than 30 s

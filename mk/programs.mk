@@ -59,8 +59,8 @@ $(OUT)/tests/probes/why: $(OUT)/tests/probes/why.o $(filter-out %/main.o,$(OBJ))
 	$(Q)$(CC) $(HARDEN_LINK) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
 # What the suites of the tier check run, and what the others need besides.
-FAST_PROGRAMS := $(REFERENCE) $(OUT)/tests/probes/why $(addprefix $(OUT)/bench/,power correlation fleet) \
+CHECK_PROGRAMS := $(REFERENCE) $(OUT)/tests/probes/why $(addprefix $(OUT)/bench/,power correlation fleet) \
 	$(if $(filter x86,$(ARCH)),$(addprefix $(OUT)/tests/emu/,msrfs/msrfs resctrlfs/resctrlfs) $(addprefix $(OUT)/tests/rmid/,check lives fuzz))
-SLOW_PROGRAMS := $(TORTURE) $(if $(filter x86,$(ARCH)),$(MUTANTS))
+OTHER_PROGRAMS := $(TORTURE) $(if $(filter x86,$(ARCH)),$(MUTANTS))
 
 -include $(MSRFS:.o=.d) $(RESCTRLFS:.o=.d) $(REFERENCE:=.d) $(TORTURE:=.d) $(OUT)/tests/probes/why.d
