@@ -27,7 +27,7 @@
 /* The process whose pages move. */
 static struct {
 	pid_t pid;
-	const char *cgroup; /* NULL: none of its own */
+	const char *cgroup; /* its directory; NULL: none of its own */
 	int input;
 	FILE *output;
 	char *memory;
@@ -41,15 +41,6 @@ struct loop {
 	uint64_t seed, time_ns;
 	unsigned int moves;
 };
-
-static void write_text(const char *path, const char *text)
-{
-	FILE *stream = fopen(path, "we");
-
-	assert_non_null(stream);
-	fputs(text, stream);
-	assert_int_equal(fclose(stream), 0);
-}
 
 /* How: NULL, "huge", "weighted" or "hot". */
 static void start_holding(const char *how)
@@ -65,7 +56,7 @@ static void start_holding(const char *how)
 		dup2(output[1], 1);
 		close(input[1]);
 		if (held.cgroup)
-			write_text(held.cgroup, "0");
+			unit_write(held.cgroup, "cgroup.procs", "0");
 		execl(HOLD, HOLD, "16", how, NULL);
 		_exit(127);
 	}
@@ -451,21 +442,7 @@ TEST(a_process_that_ends_stops_it)
 
 static unsigned int weight_of(unsigned int node)
 {
-	unsigned int weight = 0;
-	FILE *stream;
-
-	stream = fopen(unit_text(ACT_WEIGHTS "/node%u", node), "re");
-	assert_non_null(stream);
-	assert_int_equal(fscanf(stream, "%u", &weight), 1);
-	fclose(stream);
-	return weight;
-}
-
-static bool has_weights(void)
-{
-	char why[TIER_TEXT];
-
-	return !act__look("weighted-interleave", "", why);
+	return (unsigned int)atoi(unit_read(ACT_WEIGHTS, unit_text("node%u", node)));
 }
 
 static const struct act_nodes two_nodes = { 1 << NEAR_NODE, 1 << FAR_NODE };
@@ -524,7 +501,9 @@ static void weights_converge(void)
 
 TEST(weighted_pages)
 {
-	if (!has_weights())
+	char why[TIER_TEXT];
+
+	if (act__look("weighted-interleave", "", why))
 		return;
 	hold_again("weighted");
 	new_pages_follow_the_weights();
@@ -533,32 +512,21 @@ TEST(weighted_pages)
 }
 
 #define CGROUP "/sys/fs/cgroup/damon"
-#define NR_KDAMONDS "/sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds"
-#define DAMON_STAT "/sys/module/damon_stat/parameters/enabled"
+#define KDAMONDS "/sys/kernel/mm/damon/admin/kdamonds"
+#define DAMON_STAT "/sys/module/damon_stat/parameters"
 #define DAMON_SHIFT 0.02
-
-static void has_text(const char *path, const char *text)
-{
-	char found[64] = "";
-	FILE *stream = fopen(path, "re");
-
-	assert_non_null(stream);
-	assert_non_null(fgets(found, sizeof(found), stream));
-	fclose(stream);
-	assert_string_equal(found, text);
-}
 
 /* The kernel's own user of DAMON, of Linux 6.17 and later, excludes others. */
 static void end_damon_stat(void)
 {
 	char why[TIER_TEXT];
 
-	if (access(DAMON_STAT, F_OK))
+	if (access(DAMON_STAT "/enabled", F_OK))
 		return;
-	write_text(DAMON_STAT, "Y");
+	unit_write(DAMON_STAT, "enabled", "Y");
 	assert_int_equal(act__look("damon", "", why), -EBUSY);
 	assert_has(why, "damon_stat");
-	write_text(DAMON_STAT, "N");
+	unit_write(DAMON_STAT, "enabled", "N");
 }
 
 static void damon_converges(struct act_config *config)
@@ -568,7 +536,7 @@ static void damon_converges(struct act_config *config)
 	double most = 0, share;
 
 	begin(&loop, 0.5, 80, config);
-	has_text(NR_KDAMONDS, "2\n");
+	assert_string_equal(unit_read(KDAMONDS, "nr_kdamonds"), "2\n");
 	sleep(4); /* it has to watch first */
 	first = settle(&loop, 40, &most);
 	share = true_share();
@@ -583,7 +551,7 @@ static void damon_converges(struct act_config *config)
 	/* The process also has libraries, some 2 MB: a share of all is more of the 16 MB. */
 	assert_true(most <= DAMON_SHIFT * (1 + 4.0 / MEGABYTES));
 	end(&loop);
-	has_text(NR_KDAMONDS, "0\n");
+	assert_string_equal(unit_read(KDAMONDS, "nr_kdamonds"), "0\n");
 }
 
 TEST(it_converges_by_damon)
@@ -593,12 +561,12 @@ TEST(it_converges_by_damon)
 
 	end_damon_stat();
 	/* Otherwise it would move what is accessed, too. */
-	write_text("/proc/sys/kernel/numa_balancing", "0");
+	unit_write("/proc/sys/kernel", "numa_balancing", "0");
 	if (act__look("damon", "", why))
 		fail_msg("no DAMON: %s", why);
-	write_text("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	unit_write("/sys/fs/cgroup", "cgroup.subtree_control", "+memory");
 	assert_int_equal(mkdir(CGROUP, 0755), 0);
-	held.cgroup = CGROUP "/cgroup.procs";
+	held.cgroup = CGROUP;
 	hold_again("hot");
 	config.method = "damon";
 	config.target = (struct act_target){ .cgroup = "damon" };

@@ -474,6 +474,7 @@ TEST(the_mean_begins_with_the_first_sample)
 	assert_true(isnan(tier_ewma__latency_ns(&ewma)));
 	tier_ewma__add(&ewma, 1.0 / 16, &result);
 	assert_close(tier_ewma__latency_ns(&ewma), 90, 1e-12);
+	assert_close(ewma.rate, 1e8, 1e-12);
 	result.outstanding = 18;
 	tier_ewma__add(&ewma, 1.0 / 16, &result);
 	assert_close(ewma.outstanding, 9 + 9.0 / 16, 1e-12);
@@ -588,10 +589,8 @@ TEST(the_search_begins_anew)
 TEST(without_requests_there_is_no_decision)
 {
 	static const struct colloid_load loads[] = {
-		{ 1, 100, 0, 0 },
-		{ 0, 0, 1, 100 },
-		{ 0, 0, 0, 0 },
-		{ 1, 100, NAN, NAN },
+		{ 1, 100, 0, 0 },     { 0, 0, 1, 100 },	  { 0, 0, 0, 0 },
+		{ 1, 100, NAN, NAN }, { 1, 100, NAN, 0 },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(loads); i++) {
