@@ -41,19 +41,9 @@ static void end(void)
 /* Each value is in the one bucket that holds it, at every edge there is. */
 TEST(buckets_hold_their_values)
 {
-	static const uint64_t values[] = { 0,
-					   1,
-					   31,
-					   32,
-					   4095,
-					   4096,
-					   4097,
-					   8191,
-					   8192,
-					   1ULL << 40,
-					   (1ULL << 41) - 1,
-					   1ULL << 41,
-					   UINT64_MAX - 1 };
+	static const uint64_t two_41 = 1ULL << 41;
+	const uint64_t values[] = { 0,	  1,	31,	    32,		4095,	4096,	       4097,
+				    8191, 8192, two_41 / 2, two_41 - 1, two_41, UINT64_MAX - 1 };
 
 	for (size_t i = 0; i < COUNT_OF(values); i++) {
 		struct ring_bucket bucket = { 0 };
@@ -65,7 +55,7 @@ TEST(buckets_hold_their_values)
 		assert_true(bucket.low <= values[i] && values[i] < bucket.high);
 		if (values[i] < RING_EXACT)
 			assert_int_equal(bucket.high - bucket.low, 1);
-		else if (values[i] < 1ULL << 41)
+		else if (values[i] < two_41)
 			assert_true((bucket.high - bucket.low) * 32 <= bucket.low);
 		assert_false(ring_hist__next(hist, &bucket));
 	}
