@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "unit.h"
+#include "sample.h"
 
 #include <sys/mman.h>
 
 #include "core/counts.h"
-#include "core/hist.h"
-#include "core/run.h"
 
 TEST(conservation)
 {
@@ -190,29 +188,16 @@ TEST(long_names_are_cut)
 	run__clear_data(&data);
 }
 
-static void add_time(struct run_data *data, uint64_t id, uint64_t ns)
-{
-	struct lat_key key = { .id = id, .by = LAT_BY_DISK, .metric = 0 };
-	struct run_key *found = run__find_key(data, &key);
-
-	if (!found) {
-		assert_int_equal(run__add_key(data, &key, "disk"), 0);
-		found = run__find_key(data, &key);
-	}
-	assert_int_equal(sparse__add_slot(&found->hist, hist_slot(ns), 1), 0);
-	found->hist.sum_ns += ns;
-}
-
 TEST(keys_rank_by_time_other_last)
 {
 	const struct run_key **ranked;
 	struct run_data data = { 0 };
 	struct lat_key unused = { .id = 9, .by = LAT_BY_DISK };
 
-	add_time(&data, RUN_OTHER_ID, 1000000);
-	add_time(&data, 1, 10);
-	add_time(&data, 2, 3000);
-	add_time(&data, 3, 200);
+	sample_key(&data, RUN_OTHER_ID, LAT_BY_DISK, 0, "disk", 1000000, 1);
+	sample_key(&data, 1, LAT_BY_DISK, 0, "disk", 10, 1);
+	sample_key(&data, 2, LAT_BY_DISK, 0, "disk", 3000, 1);
+	sample_key(&data, 3, LAT_BY_DISK, 0, "disk", 200, 1);
 	assert_int_equal(run__add_key(&data, &unused, "idle"), 0);
 	assert_int_equal(run__ranked_keys(&data, LAT_BY_DISK, 0, &ranked), 4);
 	assert_int_equal(ranked[0]->key.id, 2);
@@ -234,8 +219,8 @@ TEST(data_adds_up)
 	for (uint64_t round = 1; round <= 5; round++) {
 		run__zero_data(delta);
 		delta->metrics[1].counts[LAT_SEEN] = 1;
-		add_time(delta, 1, 100);
-		add_time(delta, round, 100);
+		sample_key(delta, 1, LAT_BY_DISK, 0, "disk", 100, 1);
+		sample_key(delta, round, LAT_BY_DISK, 0, "disk", 100, 1);
 		assert_int_equal(run__add_data(total, delta), 0);
 	}
 	assert_int_equal(total->metrics[1].counts[LAT_SEEN], 5);
