@@ -146,7 +146,7 @@ static void make_machine(unsigned int requests)
 	emu__tell("loop requests=%u", requests);
 }
 
-static int open_actor(struct loop *loop, const struct act_config *config, char why[TIER_TEXT])
+static int open_actor(struct loop *loop, struct act_config config, char why[TIER_TEXT])
 {
 	const struct steer_config steer = { COLLOID_DELTA, COLLOID_MAX_SHIFT };
 	const struct tier_model *model = tier__model(loop->rig.tier);
@@ -160,7 +160,7 @@ static int open_actor(struct loop *loop, const struct act_config *config, char w
 		if (!strcmp(model->tiers[i].name, "local-cxl"))
 			pair.far = i;
 	}
-	return actor__new(&loop->actor, config, &steer, loop->rig.tier, &pair, why);
+	return actor__new(&loop->actor, &config, &steer, loop->rig.tier, &pair, why);
 }
 
 static struct act_config config_of(bool dry_run, bool keep)
@@ -173,8 +173,7 @@ static struct act_config config_of(bool dry_run, bool keep)
 				    .root = "" };
 }
 
-static void begin(struct loop *loop, double share, unsigned int requests,
-		  const struct act_config *config)
+static void begin(struct loop *loop, double share, unsigned int requests, struct act_config config)
 {
 	char why[TIER_TEXT] = "";
 
@@ -258,10 +257,9 @@ TEST(it_converges_from_any_start)
 
 	for (unsigned int i = 0; i < (soak() ? 4 : 2); i++) {
 		struct loop loop = { .noise = 0.03, .seed = i + 1 };
-		struct act_config config = config_of(false, true);
 		unsigned int first, again;
 
-		begin(&loop, starts[i], 80, &config);
+		begin(&loop, starts[i], 80, config_of(false, true));
 		first = settle(&loop, 70, NULL);
 		emu__tell("loop requests=150");
 		again = settle(&loop, 70, NULL);
@@ -276,12 +274,11 @@ TEST(it_converges_from_any_start)
 TEST(it_holds_without_a_cycle)
 {
 	struct loop loop = { .noise = 0.03, .seed = 9 };
-	struct act_config config = config_of(false, true);
 	unsigned int quanta = soak() ? 1000 : 150;
 	unsigned int above = 0;
 	double low = 1, high = 0;
 
-	begin(&loop, 0.5, 80, &config);
+	begin(&loop, 0.5, 80, config_of(false, true));
 	assert_true(settle(&loop, 60, NULL) < 60);
 	loop.moves = 0;
 	for (unsigned int i = 0; i < quanta; i++) {
@@ -331,7 +328,6 @@ TEST(it_is_faster_than_no_action)
 
 	for (unsigned int i = 0; i < 2; i++) {
 		struct loop loop = { .noise = 0.03, .seed = 5 };
-		struct act_config config = config_of(false, true);
 		double none = 0;
 
 		make_machine(loads[i]);
@@ -341,7 +337,7 @@ TEST(it_is_faster_than_no_action)
 			print_line(fixed[j].name);
 			none = j ? none : rate_now();
 		}
-		begin(&loop, 1, loads[i], &config);
+		begin(&loop, 1, loads[i], config_of(false, true));
 		settle(&loop, 70, NULL);
 		print_line("move_pages");
 		assert_true(rate_now() > none);
@@ -353,9 +349,8 @@ TEST(it_is_faster_than_no_action)
 static void pages_are_put_back(struct loop *loop, double share, unsigned int quanta, double more)
 {
 	static int before[PAGES], after[PAGES];
-	struct act_config config = config_of(false, false);
 
-	begin(loop, share, 80, &config);
+	begin(loop, share, 80, config_of(false, false));
 	pages_call(before, 0, -1);
 	for (unsigned int i = 0; i < quanta; i++)
 		quantum(loop);
@@ -390,10 +385,9 @@ TEST(huge_pages_are_put_back)
 TEST(a_dry_run_moves_nothing)
 {
 	struct loop loop = { .noise = 0.03, .seed = 3 };
-	struct act_config config = config_of(true, false);
 	unsigned int would = 0;
 
-	begin(&loop, 0.25, 80, &config);
+	begin(&loop, 0.25, 80, config_of(true, false));
 	for (unsigned int i = 0; i < 10; i++)
 		would += !strcmp(quantum(&loop), "would move");
 	assert_true(fabs(true_share() - 0.25) < 0.001);
@@ -405,17 +399,16 @@ TEST(a_dry_run_moves_nothing)
 TEST(two_actors_are_refused)
 {
 	struct loop loop = { .seed = 3 };
-	struct act_config config = config_of(false, true);
 	char why[TIER_TEXT] = "";
 	struct actor *first;
 
-	begin(&loop, 0.5, 80, &config);
+	begin(&loop, 0.5, 80, config_of(false, true));
 	first = loop.actor;
-	assert_int_equal(open_actor(&loop, &config, why), -EBUSY);
+	assert_int_equal(open_actor(&loop, config_of(false, true), why), -EBUSY);
 	assert_has(why, "another latscope moves pages");
 	loop.actor = first;
 	end(&loop);
-	begin(&loop, 0.5, 80, &config);
+	begin(&loop, 0.5, 80, config_of(false, true));
 	end(&loop);
 }
 
@@ -423,9 +416,8 @@ TEST(two_actors_are_refused)
 TEST(a_process_that_ends_stops_it)
 {
 	struct loop loop = { .seed = 4 };
-	struct act_config config = config_of(false, false);
 
-	begin(&loop, 0.5, 80, &config);
+	begin(&loop, 0.5, 80, config_of(false, false));
 	quantum(&loop);
 	kill(held.pid, SIGKILL);
 	stop_holding();
@@ -486,7 +478,7 @@ static void weights_converge(void)
 	unsigned int near = weight_of(NEAR_NODE), above = 0;
 
 	config.method = "weighted-interleave";
-	begin(&loop, 0.3, 80, &config);
+	begin(&loop, 0.3, 80, config);
 	for (unsigned int i = 0; i < 150; i++) {
 		assert_string_not_equal(quantum(&loop), "stop");
 		renew(1);
@@ -529,7 +521,7 @@ static void end_damon_stat(void)
 	unit_write(DAMON_STAT, "enabled", "N");
 }
 
-static void damon_converges(struct act_config *config)
+static void damon_converges(struct act_config config)
 {
 	struct loop loop = { .noise = 0.03, .seed = 11 };
 	unsigned int first, again, moves;
@@ -570,7 +562,7 @@ TEST(it_converges_by_damon)
 	hold_again("hot");
 	config.method = "damon";
 	config.target = (struct act_target){ .cgroup = "damon" };
-	damon_converges(&config);
+	damon_converges(config);
 	held.cgroup = NULL;
 	hold_again(NULL);
 	rmdir(CGROUP);

@@ -238,19 +238,18 @@ TEST(place_is_recognised)
 					    .cpuid_cycles = places[i].cpuid_cycles,
 					    .empty_cycles = places[i].empty_cycles,
 					    .guest = places[i].guest };
-		char *root = unit_tmpdir();
 		struct ring_where where;
 
+		unit_empty_dir();
 		if (places[i].signature)
 			strcpy(facts.signature, places[i].signature);
 		if (places[i].vendor)
-			unit_write(root, "sys/class/dmi/id/sys_vendor", places[i].vendor);
-		ring_where__judge(&where, &facts, NULL, root);
+			unit_write(dir, "sys/class/dmi/id/sys_vendor", places[i].vendor);
+		ring_where__judge(&where, &facts, NULL, dir);
 		if (where.place != places[i].place || !strstr(where.evidence, places[i].evidence))
 			fail_msg("%zu: %s: %s", i, ring_place__name(where.place), where.evidence);
 		assert_string_equal(where.cpu_model, "not known");
 		assert_string_equal(where.kpti, "not known");
-		unit_remove(root);
 	}
 }
 
@@ -331,20 +330,20 @@ static const struct {
 TEST(verw_is_reported)
 {
 	struct ring_facts facts = { .cpuid_cycles = 150 };
-	char name[128];
 
 	for (size_t i = 0; i < COUNT_OF(verws); i++) {
-		char *root = unit_tmpdir(), *host;
 		struct ring_where where;
+		char *host;
 
-		snprintf(name, sizeof(name), VULNERABILITIES "%s", verws[i].vulnerability);
-		unit_write(root, name, verws[i].text);
-		host = host__describe(root);
-		ring_where__judge(&where, &facts, host, root);
+		unit_empty_dir();
+		unit_write(dir, unit_text(VULNERABILITIES "%s", verws[i].vulnerability),
+			   verws[i].text);
+		host = host__describe(dir);
+		ring_where__judge(&where, &facts, host, dir);
 		if (strcmp(where.verw, verws[i].verw))
-			fail_msg("%s: %s: VERW %s", name, verws[i].text, where.verw);
+			fail_msg("%s: %s: VERW %s", verws[i].vulnerability, verws[i].text,
+				 where.verw);
 		free(host);
-		unit_remove(root);
 	}
 }
 

@@ -251,26 +251,26 @@ TEST(test_file_that_was_changed_is_not_used)
 	assert_string_equal(symbols__frame(symbols, 0, 1)->build_id, "");
 }
 
-/* Its build-id, as readelf prints it. */
-static void read_build_id(const char *name, char out[65])
+/* Strips walker, and makes its debug file by a command. Its build-id is as readelf prints it. */
+static void build_stripped(const char *command, char id[65])
 {
 	char *found;
 
-	unit_shell("readelf -n %s/%s >%s/notes", dir, name, dir);
+	build("walker", "-g");
+	unit_shell("readelf -n %s/walker >%s/notes", dir, dir);
 	found = strstr(unit_read(dir, "notes"), "Build ID: ");
 	assert_non_null(found);
-	assert_int_equal(sscanf(found, "Build ID: %64[0-9a-f]", out), 1);
+	assert_int_equal(sscanf(found, "Build ID: %64[0-9a-f]", id), 1);
+	unit_shell("cd %s && mkdir -p debug/.build-id/%.2s && %s debug/.build-id/%.2s/%s.debug && "
+		   "strip walker",
+		   dir, id, command, id, id + 2);
 }
 
 TEST(test_stripped_program_has_names_of_its_debug_file)
 {
 	char id[65];
 
-	build("walker", "-g");
-	read_build_id("walker", id);
-	unit_shell("cd %s && mkdir -p debug/.build-id/%.2s && objcopy --only-keep-debug walker "
-		   "debug/.build-id/%.2s/%s.debug && strip walker",
-		   dir, id, id, id + 2);
+	build_stripped("objcopy --only-keep-debug walker", id);
 	assert_walker("walker");
 
 	unit_shell("rm -r %s/debug", dir);
@@ -285,11 +285,7 @@ TEST(test_debug_file_of_another_build_is_not_used)
 	char id[65];
 
 	build("other", "-g -DOTHER -static-pie");
-	build("walker", "-g");
-	read_build_id("walker", id);
-	unit_shell("cd %s && mkdir -p debug/.build-id/%.2s && "
-		   "cp other debug/.build-id/%.2s/%s.debug && strip walker",
-		   dir, id, id, id + 2);
+	build_stripped("cp other", id);
 	name_walker("walker");
 	assert_frame(0, 1, "", "walker");
 }

@@ -99,16 +99,11 @@ static void assert_tiers(unsigned int boxes, unsigned int tiers, const struct lo
 	}
 }
 
-static void assert_load(unsigned int boxes, const struct load *loads, double clock, double share)
-{
-	assert_tiers(boxes, 2, loads, clock, share);
-}
-
 TEST(littles_law_gives_the_latency)
 {
 	tier_share__out(shares, BOXES, 2, false);
 	count(BOXES, two, NULL, 2.4e9, 1);
-	assert_load(BOXES, two, 2.4e9, 1e-4);
+	assert_tiers(BOXES, 2, two, 2.4e9, 1e-4);
 	assert_int_equal(figures_of(0, BOXES).boxes, BOXES / 2);
 	assert_int_equal(figures_of(0, BOXES).all_boxes, BOXES);
 }
@@ -119,7 +114,7 @@ TEST(it_is_in_time_whatever_the_clock)
 	tier_share__out(shares, BOXES, 2, false);
 	for (double clock = 0.8e9; clock < 3e9; clock += 0.1e9) {
 		count(BOXES, two, NULL, clock, 0.1);
-		assert_load(BOXES, two, clock, 1e-3);
+		assert_tiers(BOXES, 2, two, clock, 1e-3);
 	}
 }
 
@@ -129,7 +124,7 @@ TEST(it_does_not_depend_on_the_interval)
 	tier_share__out(shares, BOXES, 2, false);
 	for (double seconds = 0.001; seconds < 20; seconds *= 3) {
 		count(BOXES, two, NULL, 2e9, seconds);
-		assert_load(BOXES, two, 2e9, 1e-2);
+		assert_tiers(BOXES, 2, two, 2e9, 1e-2);
 	}
 }
 
@@ -143,7 +138,7 @@ TEST(all_boxes_are_used)
 		weights[i] = 1 + (double)(unit_random() % 10);
 	weights[0] = 100;
 	count(BOXES, two, weights, 2e9, 1);
-	assert_load(BOXES, two, 2e9, 1e-3);
+	assert_tiers(BOXES, 2, two, 2e9, 1e-3);
 }
 
 /* Clocks of their own, as dies have. */
@@ -173,7 +168,7 @@ TEST(a_small_count_is_not_replaced)
 		struct tier_latency l, r;
 
 		count(2, i ? turned : logged, NULL, 2e9, 0.01);
-		assert_load(2, i ? turned : logged, 2e9, 1e-3);
+		assert_tiers(2, 2, i ? turned : logged, 2e9, 1e-3);
 		l = figures_of(0, 2);
 		r = figures_of(1, 2);
 		load = (struct colloid_load){ l.outstanding, l.rate, r.outstanding, r.rate };
@@ -236,7 +231,7 @@ TEST(the_rate_is_of_all_boxes)
 	share_and_count(BOXES, 2, two);
 	for (unsigned int i = 0; i < BOXES / 4; i++)
 		deltas[i].valid = false;
-	assert_load(BOXES, two, 2e9, 1e-3);
+	assert_tiers(BOXES, 2, two, 2e9, 1e-3);
 }
 
 /* perf: a group that ran for half of the time. */
@@ -246,7 +241,7 @@ TEST(multiplexed_counts_are_scaled)
 	count(BOXES, two, NULL, 2e9, 0.5);
 	for (unsigned int i = 0; i < BOXES; i++)
 		deltas[i].elapsed_ns = 1000000000;
-	assert_load(BOXES, two, 2e9, 1e-3);
+	assert_tiers(BOXES, 2, two, 2e9, 1e-3);
 }
 
 /* A box's time is too long, and one part of so many is uncertain. */
