@@ -87,11 +87,6 @@ static uint64_t oldest(enum recorder_level level)
 	return number_of(level, false);
 }
 
-static uint64_t newest(enum recorder_level level)
-{
-	return number_of(level, true);
-}
-
 TEST(test_it_has_five_minutes_and_an_hour)
 {
 	struct recorder_state has;
@@ -176,7 +171,7 @@ TEST(test_it_does_not_wait_for_the_disk)
 	begin(256 << 20);
 	for (int i = 0; i < 20; i++)
 		add(10 * SECOND, 2);
-	assert_true(oldest(RECORDER_FINE) == 1 && newest(RECORDER_FINE) > 4);
+	assert_true(oldest(RECORDER_FINE) == 1 && number_of(RECORDER_FINE, true) > 4);
 	finish();
 	assert_int_equal(syncs, 0);
 }

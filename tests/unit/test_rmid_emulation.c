@@ -410,17 +410,9 @@ static void run(uint32_t tgid, uint64_t born_ns, uint64_t from, uint64_t to)
 	assert_int_equal(attribution__take(&attribution, &span, RMID_SPAN_SIZE), 0);
 }
 
-/* The rmid of a row: -1 if it is unknown. */
-static int64_t rmid_of(const struct table *table, size_t row)
-{
-	struct table_value value = table__value(table, row, ROWS_COLUMNS);
-
-	return value.known ? value.integer : -1;
-}
-
 TEST(rows_have_the_rmid_of_their_time_and_0_of_who_waits, NULL, tear_down)
 {
-	static const int64_t rmids[] = { 1, 0, 0, 1, 1, -1 };
+	static const int64_t rmids[] = { 1, 0, 0, 1, 1, -1 }; /* -1: unknown */
 	const struct rows_layout layout = { .rmids = true };
 	const struct slot *slot;
 	struct table *table;
@@ -441,8 +433,11 @@ TEST(rows_have_the_rmid_of_their_time_and_0_of_who_waits, NULL, tear_down)
 	while ((slot = slots__next(attribution.slots)))
 		assert_int_equal(rows__add(table, &layout, slot, attribution.processes, START), 0);
 	assert_int_equal(table__rows(table), 6);
-	for (size_t row = 0; row < 6; row++)
-		assert_int_equal(rmid_of(table, row), rmids[row]);
+	for (size_t row = 0; row < 6; row++) {
+		struct table_value value = table__value(table, row, ROWS_COLUMNS);
+
+		assert_int_equal(value.known ? value.integer : -1, rmids[row]);
+	}
 	assert_int_equal(table__value(table, 1, ROWS_PID).integer, 501);
 	table__free(table);
 	attribution__clear(&attribution);

@@ -322,11 +322,6 @@ struct batch {
 	uint32_t owners[MOST_CELLS];
 };
 
-static struct lat_rmid_cell *cell(struct batch *batch, uint32_t i)
-{
-	return (struct lat_rmid_cell *)slots__cell(&batch->batch, i);
-}
-
 static struct batch batch_at(unsigned int cpu, uint64_t start_ns, enum lat_rmid_record record)
 {
 	return (struct batch){ .batch = { .head = { .time_ns = start_ns,
@@ -337,8 +332,9 @@ static struct batch batch_at(unsigned int cpu, uint64_t start_ns, enum lat_rmid_
 
 static struct lat_rmid_cell *append(struct batch *batch, uint32_t process, uint32_t ns)
 {
-	struct lat_rmid_cell *added = cell(batch, batch->batch.nr);
+	struct lat_rmid_cell *added;
 
+	added = (struct lat_rmid_cell *)slots__cell(&batch->batch, batch->batch.nr);
 	batch->owners[batch->batch.nr++] = process;
 	batch->batch.head.time_ns += ns;
 	added->cpu_ns = ns;

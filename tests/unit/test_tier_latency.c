@@ -99,6 +99,12 @@ static void assert_tiers(unsigned int boxes, unsigned int tiers, const struct lo
 	}
 }
 
+static void skew(double *weights, unsigned int boxes)
+{
+	for (unsigned int i = 0; i < boxes; i++)
+		weights[i] = 1 + (double)(unit_random() % 1000) / 111;
+}
+
 TEST(littles_law_gives_the_latency)
 {
 	tier_share__out(shares, BOXES, 2, false);
@@ -134,8 +140,7 @@ TEST(all_boxes_are_used)
 	double weights[BOXES];
 
 	tier_share__out(shares, BOXES, 2, false);
-	for (unsigned int i = 0; i < BOXES; i++)
-		weights[i] = 1 + (double)(unit_random() % 10);
+	skew(weights, BOXES);
 	weights[0] = 100;
 	count(BOXES, two, weights, 2e9, 1);
 	assert_tiers(BOXES, 2, two, 2e9, 1e-3);
@@ -244,13 +249,6 @@ TEST(multiplexed_counts_are_scaled)
 	assert_tiers(BOXES, 2, two, 2e9, 1e-3);
 }
 
-/* A box's time is too long, and one part of so many is uncertain. */
-static void lengthen(unsigned int box, uint64_t percent, uint64_t parts)
-{
-	deltas[box].counted_ns = deltas[box].counted_ns * (100 + percent) / 100;
-	deltas[box].uncertain_ns = deltas[box].counted_ns / parts;
-}
-
 static bool counts_event(unsigned int box, int event)
 {
 	for (unsigned int n = 1; n < TIER_COUNTERS; n++) {
@@ -324,12 +322,6 @@ TEST(each_filter_selects_one_tier)
 
 static const struct load three[] = { { 1e9, 90 }, { 2e8, 180 }, { 3e8, 250 } };
 
-static void skew(double *weights, unsigned int boxes)
-{
-	for (unsigned int i = 0; i < boxes; i++)
-		weights[i] = 1 + (double)(unit_random() % 1000) / 111;
-}
-
 /* For any distribution over the boxes, and for as few boxes as possible. */
 TEST(three_tiers_are_counted_whole)
 {
@@ -395,6 +387,7 @@ TEST(without_any_clock_nothing_is_known)
 	}
 }
 
+/* A box's time is too long, and one part of so many is uncertain. */
 TEST(a_box_of_uncertain_time_has_the_clock_of_others)
 {
 	static const struct {
@@ -410,10 +403,13 @@ TEST(a_box_of_uncertain_time_has_the_clock_of_others)
 
 	for (unsigned int i = 0; i < COUNT_OF(cases); i++) {
 		unsigned int boxes = cases[i].boxes, tiers = cases[i].tiers;
+		struct tier_delta *box;
 
 		print_message("%s\n", cases[i].name);
 		share_and_count(boxes, tiers, three);
-		lengthen(cases[i].box, cases[i].percent, cases[i].parts);
+		box = &deltas[cases[i].box];
+		box->counted_ns = box->counted_ns * (100 + cases[i].percent) / 100;
+		box->uncertain_ns = box->counted_ns / cases[i].parts;
 		assert_tiers(boxes, tiers, three, 2e9, cases[i].share);
 	}
 }
