@@ -33,12 +33,11 @@ static void add(uint64_t length_ns, unsigned int keys)
 					       .end_ns = ring.end_ns + length_ns,
 					       .delta = ring.delta };
 	struct run_data *delta = ring.delta;
-	char name[RUN_NAME];
 
 	for (unsigned int i = delta->nr_keys; i < keys; i++) {
 		const struct lat_key key = { .id = i + 1, .by = LAT_BY_CGROUP };
+		const char *name = unit_text("/cgroup-%u", i);
 
-		snprintf(name, sizeof(name), "/cgroup-%u", i);
 		assert_int_equal(run__add_key(delta, &key, name), 0);
 		assert_int_equal(run__add_key(&ring.run->probes[0].total, &key, name), 0);
 	}

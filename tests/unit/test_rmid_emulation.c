@@ -134,19 +134,6 @@ TEST(who_finds_none_waits_and_is_told, NULL, tear_down)
 	assert_int_equal(emulation__state(emulation).waiting, 0);
 }
 
-TEST(a_pid_used_again_is_another_process, set_up, tear_down)
-{
-	uint32_t first;
-
-	begin(1, 500, START);
-	first = last(RMID_ALLOCATED)->rmid;
-	begin(2, 500, START + 1); /* it was reaped before its last switch */
-	assert_int_not_equal(last(RMID_ALLOCATED)->rmid, first);
-	end(1, 500, START + 2);
-	assert_int_equal(last(RMID_FREED)->rmid, first);
-	assert_int_equal(emulation__state(emulation).assigned, 1);
-}
-
 /* The thread has the number of the leader from then on, and the leader that of the thread. */
 TEST(exec_by_a_thread_keeps_the_rmid, set_up, tear_down)
 {

@@ -90,16 +90,6 @@ static void assert_parts(const struct slot *slot, uint64_t missing_ns, const str
 	assert_parts(slot, missing_ns, (const struct part[]){ __VA_ARGS__ }, \
 		     sizeof((const struct part[]){ __VA_ARGS__ }) / sizeof(struct part))
 
-TEST(a_span_is_divided_at_the_edges)
-{
-	add(0, 7, START, START + 2 * MS + 300);
-	add(0, 8, START + 2 * MS + 300, START + 3 * MS);
-	assert_int_equal(cpu_ns(next(START), 7), MS);
-	assert_int_equal(cpu_ns(next(START + MS), 7), MS);
-	assert_slot(next(START + 2 * MS), 0, { 7, 300 }, { 8, MS - 300 });
-	assert_null(slots__next(slots));
-}
-
 TEST(a_slot_waits_for_every_cpu, set_up, tear_down)
 {
 	join(2);
@@ -110,14 +100,6 @@ TEST(a_slot_waits_for_every_cpu, set_up, tear_down)
 	add(1, 9, START + MS - 1, START + MS);
 	assert_int_equal(cpu_ns(next(START), 9), 1);
 	assert_null(slots__next(slots));
-}
-
-TEST(uncovered_time_is_missing)
-{
-	add(0, 7, START, START + 400);
-	add(0, 7, START + MS + 100, START + 2 * MS); /* the span between them was lost */
-	assert_slot(next(START), MS - 400, { 7, 400 });
-	assert_slot(next(START + MS), 100, { 7, MS - 100 });
 }
 
 TEST(only_the_window_counts)

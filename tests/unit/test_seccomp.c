@@ -25,26 +25,26 @@ struct call {
 	long (*make)(void);
 };
 
+static const struct call *to_make;
+
+static int make_call(void)
+{
+	long with[7], got;
+
+	for (unsigned int i = 0; i < COUNT_OF(with); i++)
+		with[i] = to_make->call[i] == PARENT ? getppid() : to_make->call[i];
+	if (seccomp__install(to_make->needs))
+		return 255;
+	got = to_make->make
+		      ? to_make->make()
+		      : syscall(with[0], with[1], with[2], with[3], with[4], with[5], with[6]);
+	return got < 0 ? errno : 0;
+}
+
 static int outcome(const struct call *call)
 {
-	long with[7], parent = getpid(), got;
-	int status;
-	pid_t pid = fork();
-
-	assert_true(pid >= 0);
-	if (!pid) {
-		for (unsigned int i = 0; i < COUNT_OF(with); i++)
-			with[i] = call->call[i] == PARENT ? parent : call->call[i];
-		if (seccomp__install(call->needs))
-			_exit(255);
-		got = call->make ? call->make()
-				 : syscall(with[0], with[1], with[2], with[3], with[4], with[5],
-					   with[6]);
-		_exit(got < 0 ? errno : 0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	return WEXITSTATUS(status);
+	to_make = call;
+	return unit_in_child(make_call);
 }
 
 static long read_file(void)
@@ -181,26 +181,22 @@ static void *open_socket_later(void *unused)
 	return (void *)(intptr_t)errno;
 }
 
-TEST(test_all_threads_have_the_filter)
+static int open_socket_in_a_thread(void)
 {
 	void *err = NULL;
 	pthread_t thread;
-	int status;
-	pid_t pid;
 
+	if (pthread_create(&thread, NULL, open_socket_later, NULL) ||
+	    seccomp__install(&(struct seccomp_needs){ 0 }) || write(ends[1], "", 1) != 1)
+		return 255;
+	pthread_join(thread, &err);
+	return (int)(intptr_t)err;
+}
+
+TEST(test_all_threads_have_the_filter)
+{
 	assert_int_equal(pipe(ends), 0);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (!pid) {
-		if (pthread_create(&thread, NULL, open_socket_later, NULL) ||
-		    seccomp__install(&(struct seccomp_needs){ 0 }) || write(ends[1], "", 1) != 1)
-			_exit(255);
-		pthread_join(thread, &err);
-		_exit((int)(intptr_t)err);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), ENOSYS);
+	assert_int_equal(unit_in_child(open_socket_in_a_thread), ENOSYS);
 }
 
 UNIT_MAIN()

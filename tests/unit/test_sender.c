@@ -129,10 +129,8 @@ static void clean(void)
 static void new_sender(void)
 {
 	static const char *const headers[] = { "X-Extra: yes", NULL };
-	char url[128];
 
-	snprintf(url, sizeof(url), "http://%s/in", server.address.text);
-	config.url = url;
+	config.url = unit_text("http://%s/in", server.address.text);
 	config.content_type = "text/x-test";
 	config.headers = headers;
 	config.pause_ns = PAUSE_NS;
