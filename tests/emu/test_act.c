@@ -346,25 +346,24 @@ TEST(it_is_faster_than_no_action)
 }
 
 /* From a share on the near node to more than another one, and back. */
-static void pages_are_put_back(struct loop *loop, double share, unsigned int quanta, double more)
+static void pages_are_put_back(double noise, double share, unsigned int quanta, double more)
 {
 	static int before[PAGES], after[PAGES];
+	struct loop loop = { .noise = noise, .seed = 2 };
 
-	begin(loop, share, 80, config_of(false, false));
+	begin(&loop, share, 80, config_of(false, false));
 	pages_call(before, 0, -1);
 	for (unsigned int i = 0; i < quanta; i++)
-		quantum(loop);
+		quantum(&loop);
 	assert_true(true_share() > more);
-	end(loop);
+	end(&loop);
 	pages_call(after, 0, -1);
 	assert_memory_equal(before, after, sizeof(before));
 }
 
 TEST(all_pages_are_put_back)
 {
-	struct loop loop = { .noise = 0.03, .seed = 2 };
-
-	pages_are_put_back(&loop, 0.2, 20, 0.4);
+	pages_are_put_back(0.03, 0.2, 20, 0.4);
 }
 
 static void hold_again(const char *how)
@@ -375,10 +374,8 @@ static void hold_again(const char *how)
 
 TEST(huge_pages_are_put_back)
 {
-	struct loop loop = { .seed = 2 };
-
 	hold_again("huge");
-	pages_are_put_back(&loop, 0.25, 10, 0.3);
+	pages_are_put_back(0, 0.25, 10, 0.3);
 	hold_again(NULL);
 }
 
