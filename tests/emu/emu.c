@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emu.h"
 
+#include "mounted.h"
+
 #include <json-c/json.h>
-#include <limits.h>
 #include <sched.h>
 #include <sys/mman.h>
 
 #define MSRFS ".output/tests/emu/msrfs/msrfs"
-#define CANNOT_MOUNT 4 /* exit status, libfuse's */
 
 static char mountpoint[64]; /* below unit.h's dir, where the clock is too */
 static pid_t server;
@@ -27,41 +27,6 @@ static void stay(void)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-static void serve(void)
-{
-	char time[PATH_MAX + 16];
-
-	snprintf(time, sizeof(time), "time file=%.*s", PATH_MAX, unit_path(dir, "clock"));
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	execl(MSRFS, MSRFS, mountpoint, time, (char *)NULL);
-	_exit(127);
-}
-
-static void skip_all(const char *reason)
-{
-	printf("1..0 # SKIP %s\n", reason);
-	unit_remove(dir);
-	exit(0);
-}
-
-static bool is_served(void)
-{
-	int status;
-
-	for (unsigned int i = 0; i < 2000; i++) {
-		ctl = open(unit_path(mountpoint, "ctl"), O_WRONLY | O_CLOEXEC);
-		if (ctl >= 0)
-			return true;
-		if (waitpid(server, &status, WNOHANG) != server)
-			usleep(10000);
-		else if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_MOUNT)
-			skip_all("a FUSE file system, as the emulator is, cannot be mounted here");
-		else
-			return false;
-	}
-	return false;
-}
-
 static int map_clock(void)
 {
 	int fd = open(unit_path(dir, "clock"), O_RDONLY | O_CLOEXEC);
@@ -75,26 +40,23 @@ static int map_clock(void)
 
 void emu__begin(void)
 {
+	char *clock;
+
 	dir = unit_tmpdir();
 	snprintf(mountpoint, sizeof(mountpoint), "%s/msrfs", dir);
 	assert_int_equal(mkdir(mountpoint, 0700), 0);
 	stay();
-	server = fork();
-	if (!server)
-		serve();
-	assert_true(is_served());
+	clock = unit_text("time file=%s", unit_path(dir, "clock"));
+	server = mounted_start(MSRFS, mountpoint, clock);
+	ctl = open(unit_path(mountpoint, "ctl"), O_WRONLY | O_CLOEXEC);
+	assert_true(ctl >= 0);
 	assert_int_equal(map_clock(), 0);
 }
 
 void emu__end(void)
 {
-	int status;
-
 	close(ctl);
-	kill(server, SIGTERM);
-	waitpid(server, &status, 0);
-	unit_remove(dir);
-	assert_true(WIFEXITED(status)); /* libfuse has a status of its own for a signal */
+	assert_true(WIFEXITED(mounted_end(server))); /* libfuse has its own status for a signal */
 }
 
 const char *emu__root(void)
@@ -131,11 +93,6 @@ static struct json_object *object_from(const char *name)
 	return object;
 }
 
-struct json_object *emu__state(void)
-{
-	return object_from("state");
-}
-
 struct json_object *emu__changed(void)
 {
 	return object_from("changed");
@@ -143,7 +100,7 @@ struct json_object *emu__changed(void)
 
 double emu__number(const char *path)
 {
-	struct json_object *state = emu__state(), *found;
+	struct json_object *state = object_from("state"), *found;
 	double number;
 
 	if (json_pointer_get(state, path, &found))
@@ -170,32 +127,27 @@ char *emu__writes(void)
 
 int emu__open(unsigned int cpu)
 {
-	char name[32];
-
-	snprintf(name, sizeof(name), "cpu/%u/msr", cpu);
-	return open(unit_path(mountpoint, name), O_RDWR | O_CLOEXEC);
+	return open(unit_text("%s/cpu/%u/msr", mountpoint, cpu), O_RDWR | O_CLOEXEC);
 }
 
 int emu__read(unsigned int cpu, uint64_t reg, uint64_t *value)
 {
-	int err = 0, fd = emu__open(cpu);
+	int fd = emu__open(cpu), err;
 
 	if (fd < 0)
 		return -errno;
-	if (pread(fd, value, sizeof(*value), reg) != sizeof(*value))
-		err = -errno;
+	err = pread(fd, value, sizeof(*value), reg) == sizeof(*value) ? 0 : -errno;
 	close(fd);
 	return err;
 }
 
 int emu__write(unsigned int cpu, uint64_t reg, uint64_t value)
 {
-	int err = 0, fd = emu__open(cpu);
+	int fd = emu__open(cpu), err;
 
 	if (fd < 0)
 		return -errno;
-	if (pwrite(fd, &value, sizeof(value), reg) != sizeof(value))
-		err = -errno;
+	err = pwrite(fd, &value, sizeof(value), reg) == sizeof(value) ? 0 : -errno;
 	close(fd);
 	return err;
 }

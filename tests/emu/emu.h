@@ -27,7 +27,6 @@ void emu__tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 uint64_t emu__now(void);
 
 /* To be put. */
-struct json_object *emu__state(void);
 struct json_object *emu__changed(void);
 
 /* state's number at "/accesses" or "/streams/0/rate". */

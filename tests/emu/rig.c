@@ -120,6 +120,8 @@ void rig__machine(const struct rig_setup *setup)
 	emu__tell("time virtual=1 step=1000");
 	emu__tell("stream name=near opcode=%s rate=2e8 latency=90", setup->gen->opcode);
 	emu__tell("stream name=far opcode=%s rate=1e8 latency=180 remote=1", setup->gen->opcode);
+	if (setup->litter)
+		emu__tell("litter seed=%u", setup->litter);
 	emu__tell("mark");
 }
 

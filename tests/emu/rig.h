@@ -31,6 +31,7 @@ struct rig_setup {
 	const char *tiers; /* NULL: the generation's two */
 	unsigned int sockets, boxes; /* 0: 1 socket, the generation's boxes */
 	uint64_t min_inserts;
+	unsigned int litter; /* seed of what the registers have in them; 0: nothing */
 	bool take;
 	bool restore;
 	bool reset; /* program the power-on state instead: rig->done has the description */

@@ -27,7 +27,7 @@
 /* The process whose pages move. */
 static struct {
 	pid_t pid;
-	const char *cgroup; /* NULL: none of its own */
+	const char *cgroup; /* its directory; NULL: none of its own */
 	int input;
 	FILE *output;
 	char *memory;
@@ -41,15 +41,6 @@ struct loop {
 	uint64_t seed, time_ns;
 	unsigned int moves;
 };
-
-static void write_text(const char *path, const char *text)
-{
-	FILE *stream = fopen(path, "we");
-
-	assert_non_null(stream);
-	fputs(text, stream);
-	assert_int_equal(fclose(stream), 0);
-}
 
 /* How: NULL, "huge", "weighted" or "hot". */
 static void start_holding(const char *how)
@@ -65,7 +56,7 @@ static void start_holding(const char *how)
 		dup2(output[1], 1);
 		close(input[1]);
 		if (held.cgroup)
-			write_text(held.cgroup, "0");
+			unit_write(held.cgroup, "cgroup.procs", "0");
 		execl(HOLD, HOLD, "16", how, NULL);
 		_exit(127);
 	}
@@ -155,7 +146,7 @@ static void make_machine(unsigned int requests)
 	emu__tell("loop requests=%u", requests);
 }
 
-static int open_actor(struct loop *loop, const struct act_config *config, char why[TIER_TEXT])
+static int open_actor(struct loop *loop, struct act_config config, char why[TIER_TEXT])
 {
 	const struct steer_config steer = { COLLOID_DELTA, COLLOID_MAX_SHIFT };
 	const struct tier_model *model = tier__model(loop->rig.tier);
@@ -169,7 +160,7 @@ static int open_actor(struct loop *loop, const struct act_config *config, char w
 		if (!strcmp(model->tiers[i].name, "local-cxl"))
 			pair.far = i;
 	}
-	return actor__new(&loop->actor, config, &steer, loop->rig.tier, &pair, why);
+	return actor__new(&loop->actor, &config, &steer, loop->rig.tier, &pair, why);
 }
 
 static struct act_config config_of(bool dry_run, bool keep)
@@ -182,8 +173,7 @@ static struct act_config config_of(bool dry_run, bool keep)
 				    .root = "" };
 }
 
-static void begin(struct loop *loop, double share, unsigned int requests,
-		  const struct act_config *config)
+static void begin(struct loop *loop, double share, unsigned int requests, struct act_config config)
 {
 	char why[TIER_TEXT] = "";
 
@@ -267,10 +257,9 @@ TEST(it_converges_from_any_start)
 
 	for (unsigned int i = 0; i < (soak() ? 4 : 2); i++) {
 		struct loop loop = { .noise = 0.03, .seed = i + 1 };
-		struct act_config config = config_of(false, true);
 		unsigned int first, again;
 
-		begin(&loop, starts[i], 80, &config);
+		begin(&loop, starts[i], 80, config_of(false, true));
 		first = settle(&loop, 70, NULL);
 		emu__tell("loop requests=150");
 		again = settle(&loop, 70, NULL);
@@ -285,12 +274,11 @@ TEST(it_converges_from_any_start)
 TEST(it_holds_without_a_cycle)
 {
 	struct loop loop = { .noise = 0.03, .seed = 9 };
-	struct act_config config = config_of(false, true);
 	unsigned int quanta = soak() ? 1000 : 150;
 	unsigned int above = 0;
 	double low = 1, high = 0;
 
-	begin(&loop, 0.5, 80, &config);
+	begin(&loop, 0.5, 80, config_of(false, true));
 	assert_true(settle(&loop, 60, NULL) < 60);
 	loop.moves = 0;
 	for (unsigned int i = 0; i < quanta; i++) {
@@ -340,7 +328,6 @@ TEST(it_is_faster_than_no_action)
 
 	for (unsigned int i = 0; i < 2; i++) {
 		struct loop loop = { .noise = 0.03, .seed = 5 };
-		struct act_config config = config_of(false, true);
 		double none = 0;
 
 		make_machine(loads[i]);
@@ -350,7 +337,7 @@ TEST(it_is_faster_than_no_action)
 			print_line(fixed[j].name);
 			none = j ? none : rate_now();
 		}
-		begin(&loop, 1, loads[i], &config);
+		begin(&loop, 1, loads[i], config_of(false, true));
 		settle(&loop, 70, NULL);
 		print_line("move_pages");
 		assert_true(rate_now() > none);
@@ -359,26 +346,24 @@ TEST(it_is_faster_than_no_action)
 }
 
 /* From a share on the near node to more than another one, and back. */
-static void pages_are_put_back(struct loop *loop, double share, unsigned int quanta, double more)
+static void pages_are_put_back(double noise, double share, unsigned int quanta, double more)
 {
 	static int before[PAGES], after[PAGES];
-	struct act_config config = config_of(false, false);
+	struct loop loop = { .noise = noise, .seed = 2 };
 
-	begin(loop, share, 80, &config);
+	begin(&loop, share, 80, config_of(false, false));
 	pages_call(before, 0, -1);
 	for (unsigned int i = 0; i < quanta; i++)
-		quantum(loop);
+		quantum(&loop);
 	assert_true(true_share() > more);
-	end(loop);
+	end(&loop);
 	pages_call(after, 0, -1);
 	assert_memory_equal(before, after, sizeof(before));
 }
 
 TEST(all_pages_are_put_back)
 {
-	struct loop loop = { .noise = 0.03, .seed = 2 };
-
-	pages_are_put_back(&loop, 0.2, 20, 0.4);
+	pages_are_put_back(0.03, 0.2, 20, 0.4);
 }
 
 static void hold_again(const char *how)
@@ -389,20 +374,17 @@ static void hold_again(const char *how)
 
 TEST(huge_pages_are_put_back)
 {
-	struct loop loop = { .seed = 2 };
-
 	hold_again("huge");
-	pages_are_put_back(&loop, 0.25, 10, 0.3);
+	pages_are_put_back(0, 0.25, 10, 0.3);
 	hold_again(NULL);
 }
 
 TEST(a_dry_run_moves_nothing)
 {
 	struct loop loop = { .noise = 0.03, .seed = 3 };
-	struct act_config config = config_of(true, false);
 	unsigned int would = 0;
 
-	begin(&loop, 0.25, 80, &config);
+	begin(&loop, 0.25, 80, config_of(true, false));
 	for (unsigned int i = 0; i < 10; i++)
 		would += !strcmp(quantum(&loop), "would move");
 	assert_true(fabs(true_share() - 0.25) < 0.001);
@@ -414,17 +396,16 @@ TEST(a_dry_run_moves_nothing)
 TEST(two_actors_are_refused)
 {
 	struct loop loop = { .seed = 3 };
-	struct act_config config = config_of(false, true);
 	char why[TIER_TEXT] = "";
 	struct actor *first;
 
-	begin(&loop, 0.5, 80, &config);
+	begin(&loop, 0.5, 80, config_of(false, true));
 	first = loop.actor;
-	assert_int_equal(open_actor(&loop, &config, why), -EBUSY);
+	assert_int_equal(open_actor(&loop, config_of(false, true), why), -EBUSY);
 	assert_has(why, "another latscope moves pages");
 	loop.actor = first;
 	end(&loop);
-	begin(&loop, 0.5, 80, &config);
+	begin(&loop, 0.5, 80, config_of(false, true));
 	end(&loop);
 }
 
@@ -432,9 +413,8 @@ TEST(two_actors_are_refused)
 TEST(a_process_that_ends_stops_it)
 {
 	struct loop loop = { .seed = 4 };
-	struct act_config config = config_of(false, false);
 
-	begin(&loop, 0.5, 80, &config);
+	begin(&loop, 0.5, 80, config_of(false, false));
 	quantum(&loop);
 	kill(held.pid, SIGKILL);
 	stop_holding();
@@ -451,21 +431,7 @@ TEST(a_process_that_ends_stops_it)
 
 static unsigned int weight_of(unsigned int node)
 {
-	unsigned int weight = 0;
-	FILE *stream;
-
-	stream = fopen(unit_text(ACT_WEIGHTS "/node%u", node), "re");
-	assert_non_null(stream);
-	assert_int_equal(fscanf(stream, "%u", &weight), 1);
-	fclose(stream);
-	return weight;
-}
-
-static bool has_weights(void)
-{
-	char why[TIER_TEXT];
-
-	return !act__look("weighted-interleave", "", why);
+	return (unsigned int)atoi(unit_read(ACT_WEIGHTS, unit_text("node%u", node)));
 }
 
 static const struct act_nodes two_nodes = { 1 << NEAR_NODE, 1 << FAR_NODE };
@@ -509,7 +475,7 @@ static void weights_converge(void)
 	unsigned int near = weight_of(NEAR_NODE), above = 0;
 
 	config.method = "weighted-interleave";
-	begin(&loop, 0.3, 80, &config);
+	begin(&loop, 0.3, 80, config);
 	for (unsigned int i = 0; i < 150; i++) {
 		assert_string_not_equal(quantum(&loop), "stop");
 		renew(1);
@@ -524,7 +490,9 @@ static void weights_converge(void)
 
 TEST(weighted_pages)
 {
-	if (!has_weights())
+	char why[TIER_TEXT];
+
+	if (act__look("weighted-interleave", "", why))
 		return;
 	hold_again("weighted");
 	new_pages_follow_the_weights();
@@ -533,42 +501,31 @@ TEST(weighted_pages)
 }
 
 #define CGROUP "/sys/fs/cgroup/damon"
-#define NR_KDAMONDS "/sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds"
-#define DAMON_STAT "/sys/module/damon_stat/parameters/enabled"
+#define KDAMONDS "/sys/kernel/mm/damon/admin/kdamonds"
+#define DAMON_STAT "/sys/module/damon_stat/parameters"
 #define DAMON_SHIFT 0.02
-
-static void has_text(const char *path, const char *text)
-{
-	char found[64] = "";
-	FILE *stream = fopen(path, "re");
-
-	assert_non_null(stream);
-	assert_non_null(fgets(found, sizeof(found), stream));
-	fclose(stream);
-	assert_string_equal(found, text);
-}
 
 /* The kernel's own user of DAMON, of Linux 6.17 and later, excludes others. */
 static void end_damon_stat(void)
 {
 	char why[TIER_TEXT];
 
-	if (access(DAMON_STAT, F_OK))
+	if (access(DAMON_STAT "/enabled", F_OK))
 		return;
-	write_text(DAMON_STAT, "Y");
+	unit_write(DAMON_STAT, "enabled", "Y");
 	assert_int_equal(act__look("damon", "", why), -EBUSY);
 	assert_has(why, "damon_stat");
-	write_text(DAMON_STAT, "N");
+	unit_write(DAMON_STAT, "enabled", "N");
 }
 
-static void damon_converges(struct act_config *config)
+static void damon_converges(struct act_config config)
 {
 	struct loop loop = { .noise = 0.03, .seed = 11 };
 	unsigned int first, again, moves;
 	double most = 0, share;
 
 	begin(&loop, 0.5, 80, config);
-	has_text(NR_KDAMONDS, "2\n");
+	assert_string_equal(unit_read(KDAMONDS, "nr_kdamonds"), "2\n");
 	sleep(4); /* it has to watch first */
 	first = settle(&loop, 40, &most);
 	share = true_share();
@@ -583,7 +540,7 @@ static void damon_converges(struct act_config *config)
 	/* The process also has libraries, some 2 MB: a share of all is more of the 16 MB. */
 	assert_true(most <= DAMON_SHIFT * (1 + 4.0 / MEGABYTES));
 	end(&loop);
-	has_text(NR_KDAMONDS, "0\n");
+	assert_string_equal(unit_read(KDAMONDS, "nr_kdamonds"), "0\n");
 }
 
 TEST(it_converges_by_damon)
@@ -593,16 +550,16 @@ TEST(it_converges_by_damon)
 
 	end_damon_stat();
 	/* Otherwise it would move what is accessed, too. */
-	write_text("/proc/sys/kernel/numa_balancing", "0");
+	unit_write("/proc/sys/kernel", "numa_balancing", "0");
 	if (act__look("damon", "", why))
 		fail_msg("no DAMON: %s", why);
-	write_text("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	unit_write("/sys/fs/cgroup", "cgroup.subtree_control", "+memory");
 	assert_int_equal(mkdir(CGROUP, 0755), 0);
-	held.cgroup = CGROUP "/cgroup.procs";
+	held.cgroup = CGROUP;
 	hold_again("hot");
 	config.method = "damon";
 	config.target = (struct act_target){ .cgroup = "damon" };
-	damon_converges(&config);
+	damon_converges(config);
 	held.cgroup = NULL;
 	hold_again(NULL);
 	rmdir(CGROUP);

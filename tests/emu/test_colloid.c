@@ -101,11 +101,10 @@ static unsigned int settle(struct controller *controller, unsigned int bound)
 
 static void begin(struct controller *controller, double p)
 {
-	static struct rig_setup setup = { .boxes = 2 };
+	static const struct rig_setup setup = { .gen = &rig_generations[2], .boxes = 2 };
 
 	controller->near.begun = controller->far.begun = false;
 	colloid_search__begin(&controller->search);
-	setup.gen = &rig_generations[2];
 	rig__machine(&setup);
 	emu__tell("time step=100"); /* so that a quantum has one p from beginning to end */
 	emu__tell("stream name=near idle=80 service=20 capacity=4e8");

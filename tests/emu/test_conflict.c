@@ -31,16 +31,14 @@ static void assert_says(const char *text, const char *says)
 TEST(a_second_one_is_refused)
 {
 	struct rig first, second;
-	char holder[32];
 
 	machine(ICX, 2);
 	rig__start(&first, &setup);
-	snprintf(holder, sizeof(holder), ", PID %d", getpid());
 	for (unsigned int i = 0; i < 4; i++) {
 		setup.take = i & 1;
 		setup.reset = i & 2;
 		assert_int_equal(rig__open(&second, &setup), -EBUSY);
-		assert_says(second.why, holder);
+		assert_says(second.why, unit_text(", PID %d", getpid()));
 	}
 	assert_int_equal(rig__read(&first, 1e7), 0);
 	assert_null(tier__trouble(first.tier));

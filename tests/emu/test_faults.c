@@ -6,7 +6,9 @@
 #include "rig.h"
 
 /* Six boxes of Ice Lake: 0, 2 and 4 measure the near tier, the others the far one. */
-static const struct rig_setup six = { .sockets = 2, .boxes = 6 };
+static const struct rig_setup six = {
+	.gen = &rig_generations[2], .sockets = 2, .boxes = 6, .litter = 7
+};
 #define BOX 0xe1c /* number 2 */
 #define CONTROL (BOX + 1)
 #define COUNTER (BOX + 8)
@@ -17,10 +19,7 @@ static struct rig rig;
 static void make_machine(void)
 {
 	setup = six;
-	setup.gen = &rig_generations[2];
 	rig__machine(&setup);
-	emu__tell("litter seed=7");
-	emu__tell("mark");
 }
 
 static void begin(void)
@@ -62,7 +61,7 @@ TEST(a_box_that_cannot_be_read_is_left_out)
 	for (unsigned int i = 0; i < 2; i++) {
 		begin();
 		emu__tell("fault access=read socket=0 reg=%#x err=%d", COUNTER, errors[i]);
-		assert_trouble("");
+		assert_trouble(i ? "" : "CHA 2 (CPU 0): cannot be read: Input/output error");
 		assert_int_equal(rig__latency(&rig, 0, RIG_NEAR)->boxes, 2);
 		assert_int_equal(rig__latency(&rig, 1, RIG_NEAR)->boxes, 3);
 		finish();
@@ -127,20 +126,14 @@ TEST(a_cpu_may_go_offline, begin)
 }
 
 /* In this /sys, CPUs 0 and 1 are of socket 0, 2 and 3 of socket 1. */
-static void write_topology(const char *root)
-{
-	unit_write(root, "sys/devices/system/cpu/online", "0-3\n");
-	for (unsigned int i = 0; i < 4; i++)
-		unit_write_socket(root, i, i / 2);
-}
-
 TEST(another_cpu_of_the_socket_stands_in)
 {
 	char *root = unit_tmpdir();
 
-	write_topology(root);
+	unit_write(root, "sys/devices/system/cpu/online", "0-3\n");
+	for (unsigned int i = 0; i < 4; i++)
+		unit_write_socket(root, i, i / 2);
 	setup = six;
-	setup.gen = &rig_generations[2];
 	setup.root = root;
 	rig__machine(&setup);
 	rig__start(&rig, &setup);
@@ -211,13 +204,10 @@ TEST(a_late_read_is_no_value, begin, finish)
 	rig__assert_near("near", rig__latency(&rig, 1, RIG_NEAR)->latency_ns, 90, 0.01);
 }
 
-TEST(failed_boxes_are_reported, begin, finish)
+TEST(a_box_that_cannot_be_written_is_reported, begin, finish)
 {
 	emu__tell("fault access=write socket=0 reg=%#x err=5", BOX);
 	assert_trouble("CHA 2 (CPU 0): cannot be written: Input/output error");
-	emu__tell("heal");
-	emu__tell("fault access=read socket=0 reg=%#x err=5", COUNTER);
-	assert_trouble("CHA 2 (CPU 0): cannot be read: Input/output error");
 }
 
 /* The same when another tool has changed the filter of all counters of a box. */
@@ -281,12 +271,10 @@ TEST(a_frozen_socket_is_not_idle, begin, finish)
 static void begin_three(void)
 {
 	setup = six;
-	setup.gen = &rig_generations[2];
 	setup.tiers = "local-ddr,remote-ddr,local-pmm";
 	setup.boxes = 8;
 	rig__machine(&setup);
 	emu__tell("stream name=pmm memory=pmm rate=5e7 latency=300");
-	emu__tell("mark");
 	rig__start(&rig, &setup);
 	for (unsigned int i = 0; i < 3; i++)
 		assert_int_equal(rig__read(&rig, 1e7), 0);
@@ -364,16 +352,14 @@ TEST(permission_errors_refuse_the_start)
 TEST(every_step_of_the_start_unwinds)
 {
 	setup = six;
-	setup.gen = &rig_generations[2];
 	setup.sockets = 1;
 	setup.boxes = 3;
 	for (unsigned int i = 1;; i++) {
 		double accesses;
 		int err;
 
+		setup.litter = i;
 		rig__machine(&setup);
-		emu__tell("litter seed=%u", i);
-		emu__tell("mark");
 		emu__tell("after accesses=%u fault access=%s err=5 times=1", i / 2 + 1,
 			  i % 2 ? "read" : "write");
 		err = rig__open(&rig, &setup);
@@ -455,13 +441,12 @@ static bool is_killed_after(const struct rig_setup *machine, unsigned int writes
 /* At any write, also while the filter of a box changes to another tier. */
 TEST(killed_it_leaves_nothing_behind)
 {
-	static const unsigned int generations[] = { 0, 2 };
-
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (unsigned int i = 0; i < 2; i++) {
-		struct rig_setup two = { .boxes = 2, .take = true, .restore = true };
+		const struct rig_setup two = {
+			.gen = &rig_generations[2 * i], .boxes = 2, .take = true, .restore = true
+		};
 
-		two.gen = &rig_generations[generations[i]];
 		rig__machine(&two);
 		for (unsigned int writes = 1;; writes++) {
 			bool killed = is_killed_after(&two, writes);
@@ -483,7 +468,6 @@ TEST(the_restore_process_restores_what_its_parent_cannot)
 	struct rig_setup restoring = six;
 
 	restoring.restore = true;
-	restoring.gen = &rig_generations[2];
 	for (unsigned int both = 0; both < 2; both++) {
 		rig__machine(&restoring);
 		rig__start(&rig, &restoring);

@@ -2,8 +2,6 @@
 /* Compares the reported latency with the reference, for every generation and all kinds of load. */
 #include "rig.h"
 
-#include "probes/tierlat/colloid.h"
-
 #define NOTHING_CHANGES 0.01
 #define SOMETHING_CHANGES 0.02
 
@@ -262,38 +260,6 @@ TEST(slow_reads_do_no_harm)
 		if (i) /* the counters were set going at another pace */
 			assert_tiers(NOTHING_CHANGES);
 	}
-	rig__finish(&rig);
-}
-
-TEST(an_idle_tier_decides_nothing)
-{
-	struct colloid_search search;
-	struct colloid_params params = { COLLOID_DELTA, COLLOID_EPSILON };
-	const struct tier_latency *near, *far;
-	struct colloid_load load;
-
-	make_machine((struct rig_setup){ .gen = &rig_generations[2] });
-	emu__tell("stream name=far rate=0");
-	rig__start(&rig, &setup);
-	assert_int_equal(rig__read(&rig, 1e7), 0);
-	near = rig__latency(&rig, 0, RIG_NEAR);
-	far = rig__latency(&rig, 0, RIG_FAR);
-	load = (struct colloid_load){ near->outstanding, near->rate, far->outstanding, far->rate };
-	colloid_search__begin(&search);
-	assert_false(colloid_search__step(&search, &params, &load).known);
-	assert_false(colloid__closed(&load).known);
-	rig__finish(&rig);
-}
-
-TEST(the_mean_begins_with_the_first_interval)
-{
-	struct tier_ewma mean = { 0 };
-
-	start((struct rig_setup){ .gen = &rig_generations[2] });
-	assert_int_equal(rig__read(&rig, 1e7), 0);
-	tier_ewma__add(&mean, 1 / 16.0, rig__latency(&rig, 0, RIG_NEAR));
-	near_to("mean", tier_ewma__latency_ns(&mean), 90, NOTHING_CHANGES);
-	near_to("mean rate", mean.rate, 2e8, NOTHING_CHANGES);
 	rig__finish(&rig);
 }
 

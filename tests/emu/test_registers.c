@@ -94,11 +94,11 @@ TEST(every_register_is_as_documented)
 {
 	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
 		const struct rig_generation *gen = &rig_generations[i];
-		struct rig_setup setup = { .gen = gen, .sockets = 2, .take = true };
+		struct rig_setup setup = {
+			.gen = gen, .sockets = 2, .litter = i + 1, .take = true
+		};
 
 		rig__machine(&setup);
-		emu__tell("litter seed=%u", i);
-		emu__tell("mark");
 		rig__start(&rig, &setup);
 		assert_programmed(&programmed[i], 2, gen->boxes);
 		assert_int_equal(rig__read(&rig, 1e7), 0);
@@ -134,11 +134,10 @@ TEST(three_tiers_are_as_documented)
 		struct rig_setup setup = { .gen = &rig_generations[i],
 					   .tiers = "local-ddr,remote-ddr,local-pmm",
 					   .boxes = 40,
+					   .litter = i,
 					   .take = true };
 
 		rig__machine(&setup);
-		emu__tell("litter seed=%u", i);
-		emu__tell("mark");
 		rig__start(&rig, &setup);
 		for (unsigned int n = 0; n < 2 * 40; n++) {
 			assert_box_of_three(&programmed[i], i == 2 ? 0x400000 : 0, n % 40);

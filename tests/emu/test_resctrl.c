@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Groups of resctrl, on an emulated tree with the kernel's protocol and known values. */
-#include "../unit/unit.h"
-
-#include <dirent.h>
+#include "mounted.h"
 
 #include "core/clock.h"
 #include "probes/rmid/resctrl.h"
 #include "probes/rmid/resctrl_tree.h"
 
 #define RESCTRLFS ".output/tests/emu/resctrlfs/resctrlfs"
-#define CANNOT_MOUNT 4 /* exit status, libfuse's */
 #define FIRST 5000000U
 #define TOLD 4096
 
@@ -21,49 +18,21 @@ static unsigned int nr_told;
 static char why[RUN_TEXT];
 static struct resctrl *resctrl; /* of the test that runs */
 
-static bool is_served(void)
-{
-	int status;
-
-	for (int i = 0; i < 2000; i++) {
-		if (!access(unit_path(root, "ctl"), F_OK))
-			return true;
-		if (waitpid(server, &status, WNOHANG) != server) {
-			usleep(10000);
-			continue;
-		}
-		if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_MOUNT) {
-			puts("1..0 # SKIP a FUSE file system cannot be mounted here");
-			unit_remove(dir);
-			exit(0);
-		}
-		return false;
-	}
-	return false;
-}
-
 static void mount_it(void)
 {
 	nr_told = 0;
 	dir = unit_tmpdir();
 	snprintf(root, sizeof(root), "%s/fs", dir);
 	mkdir(root, 0700);
-	server = unit_fork();
-	if (!server) {
-		execl(RESCTRLFS, RESCTRLFS, root, (char *)NULL);
-		_exit(127);
-	}
-	assert_true(is_served());
+	server = mounted_start(RESCTRLFS, root, NULL);
 }
 
 static void unmount_it(void)
 {
-	int status, err = resctrl ? resctrl__close(resctrl) : 0;
+	int err = resctrl ? resctrl__close(resctrl) : 0;
 
 	resctrl = NULL;
-	kill(server, SIGTERM);
-	waitpid(server, &status, 0);
-	unit_remove(dir);
+	mounted_end(server);
 	assert_int_equal(err, 0);
 }
 
@@ -151,11 +120,11 @@ static void poll_it(void)
 	assert_int_equal(resctrl__poll(resctrl), 0);
 }
 
-/* One group, and one process that has it. */
-static void open_with_process(void)
+/* One group, and the first of these tasks has it. */
+static void open_with(const char *tasks)
 {
 	open_it(1);
-	tell("task 5000000 5000000");
+	tell(tasks);
 	begin();
 	give(1, FIRST);
 }
@@ -227,15 +196,15 @@ TEST(what_is_missing_is_said)
 /* Nothing but an emulated tree may be written to, whoever chooses it. */
 TEST(a_chosen_root_must_be_emulated)
 {
-	char *other = unit_tmpdir(), path[128];
+	char *other = unit_tmpdir(), *path = strdup(unit_path(other, "link"));
 
 	unit_write(other, "sys/fs/resctrl/tasks", "");
 	unit_write(other, "proc/1/stat", "");
 	refused(other, "must be a FUSE file system");
 	refused("/nowhere", "must be a FUSE file system");
-	snprintf(path, sizeof(path), "%s/link", other);
 	assert_int_equal(symlink(root, path), 0);
 	refused(path, "must be a FUSE file system");
+	free(path);
 	unit_remove(other);
 }
 
@@ -270,10 +239,7 @@ TEST(threads_that_begin_meanwhile_are_moved_too)
 {
 	char wanted[512] = "";
 
-	open_it(1);
-	tell("task 5000000 5000000\nspawn 5000000 20");
-	begin();
-	give(1, FIRST);
+	open_with("task 5000000 5000000\nspawn 5000000 20");
 	for (unsigned int i = 0; i <= 20; i++)
 		snprintf(wanted + strlen(wanted), sizeof(wanted) - strlen(wanted), " %u",
 			 FIRST + i);
@@ -313,7 +279,7 @@ TEST(processes_of_others_stay_where_they_are)
 /* A child is in the group of its parent; if there is none for it, it must leave that. */
 TEST(who_waits_leaves_the_group_of_its_parent)
 {
-	open_with_process();
+	open_with("task 5000000 5000000");
 	tell(unit_text("task 5000100 5000100 %s", ours(1)));
 	assert_tasks(ours(1), " 5000000 5000100");
 	assert_int_equal(resctrl__wait(resctrl, FIRST + 100), 0);
@@ -376,10 +342,7 @@ TEST(traffic_is_the_difference_of_two_readings)
 /* What the group counted for its former process is not the next one's. */
 TEST(a_new_owner_begins_anew)
 {
-	open_it(1);
-	tell("task 5000000 5000000\ntask 5000100 5000100");
-	begin();
-	give(1, FIRST);
+	open_with("task 5000000 5000000\ntask 5000100 5000100");
 	tell("end 5000000");
 	assert_int_equal(resctrl__take(resctrl, 1, clock__now_ns()), 0);
 	nr_told = 0;
@@ -391,10 +354,7 @@ TEST(a_new_owner_begins_anew)
 /* If there was no value when it was moved in, the next one is only what is compared with. */
 TEST(a_new_owner_does_not_have_what_was_not_read)
 {
-	open_it(1);
-	tell("task 5000000 5000000\ntask 5000100 5000100");
-	begin();
-	give(1, FIRST);
+	open_with("task 5000000 5000000\ntask 5000100 5000100");
 	assert_int_equal(resctrl__take(resctrl, 1, clock__now_ns()), 0);
 	tell("answer mbm_total_bytes Unavailable");
 	give(1, FIRST + 100);
@@ -431,7 +391,7 @@ TEST(what_is_no_number_is_no_value)
 {
 	static const char *const answers[] = { "Unavailable", "Error", "Unassigned", "-1", "x" };
 
-	open_with_process();
+	open_with("task 5000000 5000000");
 	for (unsigned int i = 0; i < 5; i++) {
 		nr_told = 0;
 		tell(unit_text("answer mbm_total_bytes %s", answers[i]));
@@ -449,7 +409,7 @@ TEST(what_is_no_number_is_no_value)
 /* As when all CPUs of a cache go offline. */
 TEST(a_cache_may_vanish)
 {
-	open_with_process();
+	open_with("task 5000000 5000000");
 	tell("domains 1");
 	poll_it();
 	assert_int_equal(nr_told, 3);
@@ -460,7 +420,7 @@ TEST(a_cache_may_vanish)
 TEST(a_cache_may_vanish_before_it_is_read)
 {
 	tell("vanish 1");
-	open_with_process();
+	open_with("task 5000000 5000000");
 	poll_it();
 	assert_int_equal(nr_told, 3); /* of the other one */
 }

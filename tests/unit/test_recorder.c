@@ -33,12 +33,11 @@ static void add(uint64_t length_ns, unsigned int keys)
 					       .end_ns = ring.end_ns + length_ns,
 					       .delta = ring.delta };
 	struct run_data *delta = ring.delta;
-	char name[RUN_NAME];
 
 	for (unsigned int i = delta->nr_keys; i < keys; i++) {
 		const struct lat_key key = { .id = i + 1, .by = LAT_BY_CGROUP };
+		const char *name = unit_text("/cgroup-%u", i);
 
-		snprintf(name, sizeof(name), "/cgroup-%u", i);
 		assert_int_equal(run__add_key(delta, &key, name), 0);
 		assert_int_equal(run__add_key(&ring.run->probes[0].total, &key, name), 0);
 	}
@@ -85,11 +84,6 @@ static uint64_t number_of(enum recorder_level level, bool is_newest)
 static uint64_t oldest(enum recorder_level level)
 {
 	return number_of(level, false);
-}
-
-static uint64_t newest(enum recorder_level level)
-{
-	return number_of(level, true);
 }
 
 TEST(test_it_has_five_minutes_and_an_hour)
@@ -176,7 +170,7 @@ TEST(test_it_does_not_wait_for_the_disk)
 	begin(256 << 20);
 	for (int i = 0; i < 20; i++)
 		add(10 * SECOND, 2);
-	assert_true(oldest(RECORDER_FINE) == 1 && newest(RECORDER_FINE) > 4);
+	assert_true(oldest(RECORDER_FINE) == 1 && number_of(RECORDER_FINE, true) > 4);
 	finish();
 	assert_int_equal(syncs, 0);
 }

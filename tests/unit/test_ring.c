@@ -41,19 +41,9 @@ static void end(void)
 /* Each value is in the one bucket that holds it, at every edge there is. */
 TEST(buckets_hold_their_values)
 {
-	static const uint64_t values[] = { 0,
-					   1,
-					   31,
-					   32,
-					   4095,
-					   4096,
-					   4097,
-					   8191,
-					   8192,
-					   1ULL << 40,
-					   (1ULL << 41) - 1,
-					   1ULL << 41,
-					   UINT64_MAX - 1 };
+	static const uint64_t two_41 = 1ULL << 41;
+	const uint64_t values[] = { 0,	  1,	31,	    32,		4095,	4096,	       4097,
+				    8191, 8192, two_41 / 2, two_41 - 1, two_41, UINT64_MAX - 1 };
 
 	for (size_t i = 0; i < COUNT_OF(values); i++) {
 		struct ring_bucket bucket = { 0 };
@@ -65,7 +55,7 @@ TEST(buckets_hold_their_values)
 		assert_true(bucket.low <= values[i] && values[i] < bucket.high);
 		if (values[i] < RING_EXACT)
 			assert_int_equal(bucket.high - bucket.low, 1);
-		else if (values[i] < 1ULL << 41)
+		else if (values[i] < two_41)
 			assert_true((bucket.high - bucket.low) * 32 <= bucket.low);
 		assert_false(ring_hist__next(hist, &bucket));
 	}
@@ -248,19 +238,18 @@ TEST(place_is_recognised)
 					    .cpuid_cycles = places[i].cpuid_cycles,
 					    .empty_cycles = places[i].empty_cycles,
 					    .guest = places[i].guest };
-		char *root = unit_tmpdir();
 		struct ring_where where;
 
+		unit_empty_dir();
 		if (places[i].signature)
 			strcpy(facts.signature, places[i].signature);
 		if (places[i].vendor)
-			unit_write(root, "sys/class/dmi/id/sys_vendor", places[i].vendor);
-		ring_where__judge(&where, &facts, NULL, root);
+			unit_write(dir, "sys/class/dmi/id/sys_vendor", places[i].vendor);
+		ring_where__judge(&where, &facts, NULL, dir);
 		if (where.place != places[i].place || !strstr(where.evidence, places[i].evidence))
 			fail_msg("%zu: %s: %s", i, ring_place__name(where.place), where.evidence);
 		assert_string_equal(where.cpu_model, "not known");
 		assert_string_equal(where.kpti, "not known");
-		unit_remove(root);
 	}
 }
 
@@ -341,20 +330,20 @@ static const struct {
 TEST(verw_is_reported)
 {
 	struct ring_facts facts = { .cpuid_cycles = 150 };
-	char name[128];
 
 	for (size_t i = 0; i < COUNT_OF(verws); i++) {
-		char *root = unit_tmpdir(), *host;
 		struct ring_where where;
+		char *host;
 
-		snprintf(name, sizeof(name), VULNERABILITIES "%s", verws[i].vulnerability);
-		unit_write(root, name, verws[i].text);
-		host = host__describe(root);
-		ring_where__judge(&where, &facts, host, root);
+		unit_empty_dir();
+		unit_write(dir, unit_text(VULNERABILITIES "%s", verws[i].vulnerability),
+			   verws[i].text);
+		host = host__describe(dir);
+		ring_where__judge(&where, &facts, host, dir);
 		if (strcmp(where.verw, verws[i].verw))
-			fail_msg("%s: %s: VERW %s", name, verws[i].text, where.verw);
+			fail_msg("%s: %s: VERW %s", verws[i].vulnerability, verws[i].text,
+				 where.verw);
 		free(host);
-		unit_remove(root);
 	}
 }
 

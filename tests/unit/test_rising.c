@@ -98,29 +98,28 @@ static const struct correlation_series *series_of(const char *comm, unsigned int
 	return NULL;
 }
 
-static bool rose(const char *comm, unsigned int column)
+TEST(what_runs_with_the_slow_events_rose)
 {
-	return rising__rose(&series_of(comm, column)->pairs[0]);
-}
+	static const struct {
+		const char *name, *comm;
+		unsigned int column;
+		bool rose;
+	} cases[] = {
+		{ "the one that runs then", "hog", CPU, true },
+		{ "and its misses", "hog", MISSES, true },
+		{ "a steady one is innocent", "steady", CPU, false },
+		{ "and its misses", "steady", MISSES, false },
+		{ "one that had less", "squeezed", CPU, false },
+	};
 
-TEST(the_one_that_runs_with_the_slow_events_rose)
-{
-	assert_true(rose("hog", CPU));
-	assert_true(rose("hog", MISSES));
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		print_message("%s\n", cases[i].name);
+		assert_int_equal(rising__rose(&series_of(cases[i].comm, cases[i].column)->pairs[0]),
+				 cases[i].rose);
+	}
 	assert_false(rising.is_incomplete);
-}
-
-TEST(a_steady_one_is_innocent)
-{
-	assert_false(rose("steady", CPU));
-	assert_false(rose("steady", MISSES));
 	assert_false(isnan(series_of("steady", CPU)->pairs[0].adjusted));
-}
-
-TEST(one_that_had_less_did_not_rise)
-{
 	assert_int_equal(series_of("squeezed", CPU)->pairs[0].verdict, TIMELINE_NEGATIVE);
-	assert_false(rose("squeezed", CPU));
 }
 
 /* One recording has hundreds of short processes of one name. */

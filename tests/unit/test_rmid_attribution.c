@@ -81,16 +81,7 @@ static void send_process(uint32_t tgid, uint64_t born_ns, const char *comm)
 	take(&record, sizeof(record));
 }
 
-/* The TGID of the next slot, which must contain nothing else. */
-static uint32_t next_tgid(void)
-{
-	const struct slot *slot = slots__next(attribution.slots);
-
-	assert_non_null(slot);
-	assert_int_equal(slot->nr, 1);
-	return processes__at(attribution.processes, slot->cells[0].process)->tgid;
-}
-
+/* The process of the next slot, which must contain nothing else. */
 static uint32_t next_process(void)
 {
 	const struct slot *slot = slots__next(attribution.slots);
@@ -98,6 +89,11 @@ static uint32_t next_process(void)
 	assert_non_null(slot);
 	assert_int_equal(slot->nr, 1);
 	return slot->cells[0].process;
+}
+
+static uint32_t next_tgid(void)
+{
+	return processes__at(attribution.processes, next_process())->tgid;
 }
 
 TEST(by_process_and_its_start, set_up, tear_down)
@@ -299,15 +295,18 @@ TEST(ticks_are_judged, set_up, tear_down)
 	assert_int_equal(attribution.ticks_in_time, 2);
 }
 
+struct pair {
+	struct lat_rmid_batch batch;
+	struct lat_rmid_cell cells[2];
+};
+
 TEST(what_is_no_record_is_counted, set_up, tear_down)
 {
 	struct lat_rmid_span span = { .head = { .record = RMID_SPAN, .cpu = 99 } };
 	struct lat_rmid_head head = { .record = 200 };
-	struct {
-		struct lat_rmid_batch batch;
-		struct lat_rmid_cell cells[2];
-	} batch = { .batch = { .head = { .time_ns = START + 9, .record = RMID_COUNTED_BATCH },
-			       .start_ns = START } };
+	struct pair batch = { .batch = { .head = { .time_ns = START + 9,
+						   .record = RMID_COUNTED_BATCH },
+					 .start_ns = START } };
 
 	take(&head, sizeof(head));
 	take(&head, 3);
@@ -330,10 +329,7 @@ TEST(what_is_no_record_is_counted, set_up, tear_down)
 /* One record of what several processes had, one of which ended. */
 TEST(a_batch_is_of_several, set_up, tear_down)
 {
-	struct {
-		struct lat_rmid_batch batch;
-		struct lat_rmid_cell cells[2];
-	} batch = {
+	struct pair batch = {
 		.batch = { .head = { .time_ns = START + 500, .record = RMID_COUNTED_BATCH },
 			   .start_ns = START,
 			   .nr = 2 },

@@ -114,20 +114,6 @@ TEST(the_word_that_all_have_ended_does_not_count_early, set_up, tear_down)
 	assert_int_equal(last(RMID_FREED)->time_ns, START + 3);
 }
 
-TEST(nobody_gets_rmid_0_or_that_of_another, NULL, tear_down)
-{
-	bool seen[9] = { true };
-
-	emulate(8);
-	for (uint32_t i = 0; i < 8; i++) {
-		begin(1 + i, 500 + i, START + i);
-		assert_in_range(last(RMID_ALLOCATED)->rmid, 1, 8);
-		assert_false(seen[last(RMID_ALLOCATED)->rmid]);
-		seen[last(RMID_ALLOCATED)->rmid] = true;
-	}
-	assert_int_equal(emulation__state(emulation).most, 8);
-}
-
 TEST(who_finds_none_waits_and_is_told, NULL, tear_down)
 {
 	emulate(1);
@@ -146,42 +132,6 @@ TEST(who_finds_none_waits_and_is_told, NULL, tear_down)
 	assert_int_equal(last(RMID_ALLOCATED)->why, LATSCOPE_RMID_LATE);
 	assert_int_equal(last(RMID_ALLOCATED)->since_ns, START + 5);
 	assert_int_equal(emulation__state(emulation).waiting, 0);
-}
-
-TEST(who_ends_waiting_is_forgotten, NULL, tear_down)
-{
-	emulate(1);
-	begin(1, 500, START);
-	begin(2, 501, START + 5);
-	end(2, 501, START + 6);
-	assert_int_equal(emulation__state(emulation).waiting, 0);
-	last(RMID_AWAITED);
-}
-
-TEST(freed_rmids_are_reused_first_in_first_out_after_limbo, NULL, tear_down)
-{
-	emulate(3);
-	for (uint32_t i = 0; i < 3; i++)
-		begin(1 + i, 500 + i, START);
-	end(2, 501, START + 1);
-	end(1, 500, START + 2);
-	begin(9, 600, START + 1 + LIMBO);
-	assert_int_equal(last(RMID_ALLOCATED)->rmid, 2);
-	begin(10, 601, START + 2 + LIMBO);
-	assert_int_equal(last(RMID_ALLOCATED)->rmid, 1);
-}
-
-TEST(a_pid_used_again_is_another_process, set_up, tear_down)
-{
-	uint32_t first;
-
-	begin(1, 500, START);
-	first = last(RMID_ALLOCATED)->rmid;
-	begin(2, 500, START + 1); /* it was reaped before its last switch */
-	assert_int_not_equal(last(RMID_ALLOCATED)->rmid, first);
-	end(1, 500, START + 2);
-	assert_int_equal(last(RMID_FREED)->rmid, first);
-	assert_int_equal(emulation__state(emulation).assigned, 1);
 }
 
 /* The thread has the number of the leader from then on, and the leader that of the thread. */
@@ -447,17 +397,9 @@ static void run(uint32_t tgid, uint64_t born_ns, uint64_t from, uint64_t to)
 	assert_int_equal(attribution__take(&attribution, &span, RMID_SPAN_SIZE), 0);
 }
 
-/* The rmid of a row: -1 if it is unknown. */
-static int64_t rmid_of(const struct table *table, size_t row)
-{
-	struct table_value value = table__value(table, row, ROWS_COLUMNS);
-
-	return value.known ? value.integer : -1;
-}
-
 TEST(rows_have_the_rmid_of_their_time_and_0_of_who_waits, NULL, tear_down)
 {
-	static const int64_t rmids[] = { 1, 0, 0, 1, 1, -1 };
+	static const int64_t rmids[] = { 1, 0, 0, 1, 1, -1 }; /* -1: unknown */
 	const struct rows_layout layout = { .rmids = true };
 	const struct slot *slot;
 	struct table *table;
@@ -478,8 +420,11 @@ TEST(rows_have_the_rmid_of_their_time_and_0_of_who_waits, NULL, tear_down)
 	while ((slot = slots__next(attribution.slots)))
 		assert_int_equal(rows__add(table, &layout, slot, attribution.processes, START), 0);
 	assert_int_equal(table__rows(table), 6);
-	for (size_t row = 0; row < 6; row++)
-		assert_int_equal(rmid_of(table, row), rmids[row]);
+	for (size_t row = 0; row < 6; row++) {
+		struct table_value value = table__value(table, row, ROWS_COLUMNS);
+
+		assert_int_equal(value.known ? value.integer : -1, rmids[row]);
+	}
 	assert_int_equal(table__value(table, 1, ROWS_PID).integer, 501);
 	table__free(table);
 	attribution__clear(&attribution);
@@ -584,6 +529,7 @@ static void one_history(uint32_t rmids)
 	for (uint32_t who = 0; who < PEOPLE; who++)
 		while (people[who].alive)
 			end_thread(who, RMID_ENDS, now_ns);
+	assert_int_equal(emulation__state(emulation).most, rmids);
 	assert_int_equal(emulation__state(emulation).assigned, 0);
 	assert_int_equal(emulation__state(emulation).waiting, 0);
 	assert_int_equal(emulation__state(emulation).miscounted, 0);

@@ -157,9 +157,8 @@ TEST(test_a_register_in_use_is_refused_and_stays, boot)
 	assert_true(kernel.pqr_assoc[1] == 1ULL << 32);
 }
 
-TEST(test_what_runs_is_in_the_register, boot)
+TEST(test_what_runs_is_in_the_register, boot_and_load)
 {
-	load();
 	for (int i = 0; i < 1000; i++) {
 		run_any();
 		if (i % 10 == 0)
@@ -292,9 +291,8 @@ TEST(test_a_cpu_that_comes_online_in_use_has_all_given_back, boot_and_load, unlo
 	nothing_is_left();
 }
 
-TEST(test_unloading_restores_what_is_not_yet_restored, boot)
+TEST(test_unloading_restores_what_is_not_yet_restored, boot_and_load)
 {
-	load();
 	run(0, 5);
 	run(1, 6);
 	pqr__yield();
@@ -523,21 +521,6 @@ TEST(test_a_register_that_faults_is_an_error_and_not_0, listen, unlisten)
 	assert_int_equal(kernel.warnings, 0);
 }
 
-/* Loads on that model, and reads once. */
-static void load_on(u32 model, u32 stepping)
-{
-	u64 unused = 0;
-
-	boot();
-	boot_cpu_data.x86_model = model;
-	boot_cpu_data.x86_stepping = stepping;
-	load();
-	cpu__listen();
-	give_birth_to(1);
-	read_once(5, LATSCOPE_RMID_OCCUPANCY, &unused);
-	cpu__unlisten();
-}
-
 TEST(test_what_a_model_counts_wrong_is_not_read, boot)
 {
 	static const struct {
@@ -557,7 +540,14 @@ TEST(test_what_a_model_counts_wrong_is_not_read, boot)
 	u64 unused = 0;
 
 	for (size_t i = 0; i < COUNT_OF(models); i++) {
-		load_on(models[i].model, models[i].stepping);
+		boot();
+		boot_cpu_data.x86_model = models[i].model;
+		boot_cpu_data.x86_stepping = models[i].stepping;
+		load();
+		cpu__listen();
+		give_birth_to(1);
+		read_once(5, LATSCOPE_RMID_OCCUPANCY, &unused);
+		cpu__unlisten();
 		assert_int_equal(status_of(LATSCOPE_RMID_OCCUPANCY, &unused), models[i].occupancy);
 		assert_int_equal(status_of(LATSCOPE_RMID_MBM_TOTAL, &unused), models[i].bandwidth);
 		assert_int_equal(status_of(LATSCOPE_RMID_MBM_LOCAL, &unused), models[i].bandwidth);

@@ -28,6 +28,13 @@ static void join(unsigned int cpus)
 		slots__join(slots, cpu, START);
 }
 
+/* Most tests have one CPU. */
+static void set_up_one(void)
+{
+	set_up();
+	join(1);
+}
+
 static void add(unsigned int cpu, uint32_t process, uint64_t from, uint64_t to)
 {
 	struct lat_rmid_span span = { .head = { .time_ns = to, .cpu = (__u16)cpu },
@@ -83,18 +90,7 @@ static void assert_parts(const struct slot *slot, uint64_t missing_ns, const str
 	assert_parts(slot, missing_ns, (const struct part[]){ __VA_ARGS__ }, \
 		     sizeof((const struct part[]){ __VA_ARGS__ }) / sizeof(struct part))
 
-TEST(a_span_is_divided_at_the_edges)
-{
-	join(1);
-	add(0, 7, START, START + 2 * MS + 300);
-	add(0, 8, START + 2 * MS + 300, START + 3 * MS);
-	assert_int_equal(cpu_ns(next(START), 7), MS);
-	assert_int_equal(cpu_ns(next(START + MS), 7), MS);
-	assert_slot(next(START + 2 * MS), 0, { 7, 300 }, { 8, MS - 300 });
-	assert_null(slots__next(slots));
-}
-
-TEST(a_slot_waits_for_every_cpu)
+TEST(a_slot_waits_for_every_cpu, set_up, tear_down)
 {
 	join(2);
 	add(0, 7, START, START + 5 * MS);
@@ -106,18 +102,8 @@ TEST(a_slot_waits_for_every_cpu)
 	assert_null(slots__next(slots));
 }
 
-TEST(uncovered_time_is_missing)
-{
-	join(1);
-	add(0, 7, START, START + 400);
-	add(0, 7, START + MS + 100, START + 2 * MS); /* the span between them was lost */
-	assert_slot(next(START), MS - 400, { 7, 400 });
-	assert_slot(next(START + MS), 100, { 7, MS - 100 });
-}
-
 TEST(only_the_window_counts)
 {
-	join(1);
 	slots__end(slots, START + MS + 500);
 	add(0, 7, START - 9 * MS, START - 8 * MS);
 	add(0, 7, START - 8 * MS, START + 300);
@@ -129,7 +115,6 @@ TEST(only_the_window_counts)
 
 TEST(an_open_span_is_not_counted_twice)
 {
-	join(1);
 	assert_int_equal(slots__extend(slots, 0, 7, START - 5, START + MS + 200), 0);
 	assert_int_equal(cpu_ns(next(START), 7), MS);
 	add(0, 7, START - 5, START + MS + 900);
@@ -140,7 +125,6 @@ TEST(an_open_span_is_not_counted_twice)
 /* The state of a CPU may be newer than the records read from the ring. */
 TEST(an_open_span_waits_for_those_before_it)
 {
-	join(1);
 	assert_int_equal(slots__extend(slots, 0, 8, START + 500, START + 2 * MS), 0);
 	assert_null(slots__next(slots));
 	add(0, 7, START, START + 500);
@@ -156,7 +140,6 @@ TEST(switches_stand_where_they_were)
 				      .start_ns = START,
 				      .switches = 4 };
 
-	join(1);
 	assert_int_equal(slots__add(slots, &span, 7), 0);
 	add(0, 0, START + MS + 10, START + 2 * MS);
 	assert_int_equal(sums_of(next(START), 7).switches, 3);
@@ -176,7 +159,6 @@ TEST(counters_are_divided_and_add_up)
 	struct lat_rmid_span span = counted(START + MS / 2, START + 2 * MS + MS / 2, counter);
 	uint64_t sum = 0;
 
-	join(1);
 	add(0, 1, START, START + MS / 2);
 	assert_int_equal(slots__add(slots, &span, 7), 0);
 	add(0, 1, START + 2 * MS + MS / 2, START + 3 * MS);
@@ -196,7 +178,6 @@ TEST(counters_that_shared_are_scaled)
 	struct lat_rmid_counter counter = { 1 << 30, 900000, 225000 };
 	struct lat_rmid_span span = counted(START, START + MS, counter);
 
-	join(1);
 	assert_int_equal(slots__add(slots, &span, 7), 0);
 	assert_int_equal(sums_of(next(START), 7).values[0], 4ULL << 30);
 }
@@ -209,7 +190,6 @@ TEST(a_failed_read_is_a_gap_and_not_zero)
 		counted(START + 600, START + MS, (struct lat_rmid_counter){ 0 });
 	struct rmid_sums sums;
 
-	join(1);
 	assert_int_equal(slots__add(slots, &read, 7), 0);
 	assert_int_equal(slots__add(slots, &failed, 7), 0);
 	sums = sums_of(next(START), 7);
@@ -218,7 +198,7 @@ TEST(a_failed_read_is_a_gap_and_not_zero)
 	assert_int_equal(sums.values[0], 50);
 }
 
-TEST(silent_cpus_are_given_up)
+TEST(silent_cpus_are_given_up, set_up, tear_down)
 {
 	join(2);
 	add(0, 7, START, START + 2 * MS);
@@ -229,7 +209,7 @@ TEST(silent_cpus_are_given_up)
 	assert_int_equal(cpu_ns(next(START + MS), 8), MS - 250);
 }
 
-TEST(cpus_come_and_go)
+TEST(cpus_come_and_go, set_up, tear_down)
 {
 	join(2);
 	add(0, 7, START, START + 2 * MS);
@@ -254,7 +234,6 @@ TEST(no_such_cpu)
 
 TEST(doubt_is_about_what_did_not_come_out)
 {
-	join(1);
 	add(0, 7, START, START + 2 * MS);
 	assert_false(next(START)->doubtful);
 	slots__doubt(slots, START + 2 * MS + 1);
@@ -266,7 +245,6 @@ TEST(doubt_is_about_what_did_not_come_out)
 
 TEST(the_last_slot_is_cut)
 {
-	join(1);
 	add(0, 7, START, START + 300);
 	assert_int_equal(slots__give_up(slots, START + 400), 0);
 	assert_null(slots__next(slots));
@@ -282,7 +260,6 @@ TEST(readings_of_caches)
 					   .event = LATSCOPE_RMID_OCCUPANCY };
 	struct rmid_cache cache;
 
-	join(1);
 	assert_int_equal(slots__add_reading(slots, &read, 7), 0);
 	assert_int_equal(slots__add_reading(slots, &read, 7), 0); /* what is in it, once more */
 	read.domain = 4;
@@ -299,19 +276,17 @@ TEST(readings_of_caches)
 
 TEST(readings_after_the_end_do_not_count)
 {
-	struct latscope_rmid_read read = { .time_ns = START + 499,
-					   .since_ns = START,
+	static const uint64_t times[] = { START + 499, START + 500, START + 2 * MS };
+	struct latscope_rmid_read read = { .since_ns = START,
 					   .bytes = 64,
 					   .event = LATSCOPE_RMID_MBM_TOTAL };
 	const struct slot *slot;
 
-	join(1);
 	slots__end(slots, START + 500);
-	assert_int_equal(slots__add_reading(slots, &read, 7), 0);
-	read.time_ns = START + 500;
-	assert_int_equal(slots__add_reading(slots, &read, 7), 0);
-	read.time_ns = START + 2 * MS;
-	assert_int_equal(slots__add_reading(slots, &read, 7), 0);
+	for (unsigned int i = 0; i < COUNT_OF(times); i++) {
+		read.time_ns = times[i];
+		assert_int_equal(slots__add_reading(slots, &read, 7), 0);
+	}
 	assert_int_equal(slots__give_up(slots, START + 500), 0);
 	slot = slots__rest(slots);
 	assert_non_null(slot);
@@ -329,11 +304,6 @@ struct batch {
 	uint32_t owners[MOST_CELLS];
 };
 
-static struct lat_rmid_cell *cell(struct batch *batch, uint32_t i)
-{
-	return (struct lat_rmid_cell *)slots__cell(&batch->batch, i);
-}
-
 static struct batch batch_at(unsigned int cpu, uint64_t start_ns, enum lat_rmid_record record)
 {
 	return (struct batch){ .batch = { .head = { .time_ns = start_ns,
@@ -344,8 +314,9 @@ static struct batch batch_at(unsigned int cpu, uint64_t start_ns, enum lat_rmid_
 
 static struct lat_rmid_cell *append(struct batch *batch, uint32_t process, uint32_t ns)
 {
-	struct lat_rmid_cell *added = cell(batch, batch->batch.nr);
+	struct lat_rmid_cell *added;
 
+	added = (struct lat_rmid_cell *)slots__cell(&batch->batch, batch->batch.nr);
 	batch->owners[batch->batch.nr++] = process;
 	batch->batch.head.time_ns += ns;
 	added->cpu_ns = ns;
@@ -362,7 +333,6 @@ TEST(a_batch_counts_once)
 	struct batch batch = batch_at(0, START, RMID_BATCH);
 	const struct slot *slot;
 
-	join(1);
 	append(&batch, 7, 300)->switches = 5;
 	append(&batch, 8, 200)->switches = 2;
 	assert_true(slots__reaches(slots, 0, START));
@@ -381,7 +351,6 @@ TEST(an_open_span_that_a_batch_begins_with)
 	struct batch batch = batch_at(0, START + 100, RMID_BATCH);
 	const struct slot *slot;
 
-	join(1);
 	add(0, 9, START, START + 100);
 	assert_int_equal(slots__extend(slots, 0, 7, START + 100, START + 250), 0);
 	assert_int_equal(slots__extend(slots, 0, 7, START + 100, START + 300), 0);
@@ -396,7 +365,7 @@ TEST(an_open_span_that_a_batch_begins_with)
 }
 
 /* Before the window, the batch may have had other processes than that of the open span. */
-TEST(an_open_span_in_a_batch_that_the_window_cuts)
+TEST(an_open_span_in_a_batch_that_the_window_cuts, set_up, tear_down)
 {
 	struct batch batch = batch_at(0, START - 500, RMID_BATCH);
 
@@ -414,7 +383,6 @@ TEST(a_batch_that_was_lost_is_missing)
 {
 	struct batch batch = batch_at(0, START + 400, RMID_BATCH);
 
-	join(1);
 	append(&batch, 7, 100);
 	assert_false(slots__reaches(slots, 0, START + 400));
 	send(&batch);
@@ -432,7 +400,7 @@ static uint64_t sum_of(const struct slot *slot)
 }
 
 /* If the window cuts a batch, the shares still add up to the nanosecond. */
-TEST(the_window_cuts_a_batch)
+TEST(the_window_cuts_a_batch, set_up, tear_down)
 {
 	const uint32_t ns[] = { 333, 1, 77, 589 };
 	struct batch first = batch_at(0, START + 100, RMID_BATCH);
@@ -461,7 +429,6 @@ TEST(a_batch_that_cannot_be_right_is_refused)
 {
 	struct batch batch = batch_at(0, START + MS - 100, RMID_BATCH);
 
-	join(1);
 	append(&batch, 7, 50);
 	batch.batch.head.time_ns++;
 	assert_int_equal(slots__add_batch(slots, &batch.batch, batch.owners), -EINVAL);
@@ -478,7 +445,6 @@ TEST(counters_of_a_batch)
 	struct lat_rmid_cell *added;
 	struct rmid_sums sums;
 
-	join(1);
 	added = append(&batch, 7, 600);
 	added->counters[0] = (struct lat_rmid_counter){ 100, 600, 300 };
 	added->counters[1] = (struct lat_rmid_counter){ 100, 600, 600 };
@@ -494,7 +460,7 @@ TEST(counters_of_a_batch)
 
 /* ---- CPUs of which nothing comes ---- */
 
-TEST(time_offline_is_not_lost)
+TEST(time_offline_is_not_lost, set_up, tear_down)
 {
 	join(2);
 	add(0, 7, START, START + 4 * MS);
@@ -508,7 +474,7 @@ TEST(time_offline_is_not_lost)
 	assert_null(slots__next(slots)); /* it is waited for again */
 }
 
-TEST(time_offline_ends_with_the_window)
+TEST(time_offline_ends_with_the_window, set_up, tear_down)
 {
 	join(2);
 	slots__leave(slots, 1, PROCESSES_OFFLINE);
@@ -556,7 +522,7 @@ static void compare(struct reference *reference, uint64_t *came)
 	}
 }
 
-TEST(any_spans_with_any_losses_balance)
+TEST(any_spans_with_any_losses_balance, set_up, tear_down)
 {
 	struct reference *reference = malloc(sizeof(*reference));
 	uint64_t at[CPUS], came;
@@ -601,4 +567,4 @@ TEST(any_spans_with_any_losses_balance)
 	free(reference);
 }
 
-UNIT_MAIN(.each = { set_up, tear_down })
+UNIT_MAIN(.each = { set_up_one, tear_down })

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "unit.h"
+#include "sample.h"
 
 #include <sys/mman.h>
 
 #include "core/counts.h"
-#include "core/hist.h"
-#include "core/run.h"
 
 TEST(conservation)
 {
@@ -100,25 +98,6 @@ TEST(cells_of_all_cpus_are_added_without_unused_ones)
 	free(cells);
 }
 
-TEST(names_of_counts)
-{
-	unsigned int named = 0;
-
-	for (unsigned int i = 0; i < LAT_COUNTS + 5; i++) {
-		const char *name = counts__name(i);
-
-		if (!name)
-			continue;
-		named++;
-		assert_int_equal(counts__find(name), i);
-	}
-	assert_int_equal(named, LAT_EARLY_NS + 1);
-	assert_int_equal(counts__find("recorded"), -ENOENT);
-	assert_false(counts__is_term(LAT_SEEN));
-	assert_true(counts__is_term(LAT_CONTINUED));
-	assert_false(counts__is_term(LAT_ABANDONED));
-}
-
 /* Writers and readers share the table, so two names that changed places would pass there. */
 TEST(counts_have_the_names_of_the_documentation)
 {
@@ -156,8 +135,20 @@ TEST(counts_have_the_names_of_the_documentation)
 		{ LAT_EARLY_NS, "early_ns" },
 	};
 
-	for (size_t i = 0; i < COUNT_OF(names); i++)
-		assert_string_equal(counts__name(names[i].count), names[i].name);
+	assert_int_equal(COUNT_OF(names), LAT_EARLY_NS + 1);
+	for (unsigned int i = 0; i < LAT_COUNTS + 5; i++) {
+		if (i >= COUNT_OF(names)) {
+			assert_null(counts__name(i));
+			continue;
+		}
+		assert_int_equal(names[i].count, i);
+		assert_string_equal(counts__name(i), names[i].name);
+		assert_int_equal(counts__find(names[i].name), i);
+	}
+	assert_int_equal(counts__find("recorded"), -ENOENT);
+	assert_false(counts__is_term(LAT_SEEN));
+	assert_true(counts__is_term(LAT_CONTINUED));
+	assert_false(counts__is_term(LAT_ABANDONED));
 }
 
 TEST(keys_are_found_and_added)
@@ -190,29 +181,16 @@ TEST(long_names_are_cut)
 	run__clear_data(&data);
 }
 
-static void add_time(struct run_data *data, uint64_t id, uint64_t ns)
-{
-	struct lat_key key = { .id = id, .by = LAT_BY_DISK, .metric = 0 };
-	struct run_key *found = run__find_key(data, &key);
-
-	if (!found) {
-		assert_int_equal(run__add_key(data, &key, "disk"), 0);
-		found = run__find_key(data, &key);
-	}
-	assert_int_equal(sparse__add_slot(&found->hist, hist_slot(ns), 1), 0);
-	found->hist.sum_ns += ns;
-}
-
 TEST(keys_rank_by_time_other_last)
 {
 	const struct run_key **ranked;
 	struct run_data data = { 0 };
 	struct lat_key unused = { .id = 9, .by = LAT_BY_DISK };
 
-	add_time(&data, RUN_OTHER_ID, 1000000);
-	add_time(&data, 1, 10);
-	add_time(&data, 2, 3000);
-	add_time(&data, 3, 200);
+	sample_key(&data, RUN_OTHER_ID, LAT_BY_DISK, 0, "disk", 1000000, 1);
+	sample_key(&data, 1, LAT_BY_DISK, 0, "disk", 10, 1);
+	sample_key(&data, 2, LAT_BY_DISK, 0, "disk", 3000, 1);
+	sample_key(&data, 3, LAT_BY_DISK, 0, "disk", 200, 1);
 	assert_int_equal(run__add_key(&data, &unused, "idle"), 0);
 	assert_int_equal(run__ranked_keys(&data, LAT_BY_DISK, 0, &ranked), 4);
 	assert_int_equal(ranked[0]->key.id, 2);
@@ -234,8 +212,8 @@ TEST(data_adds_up)
 	for (uint64_t round = 1; round <= 5; round++) {
 		run__zero_data(delta);
 		delta->metrics[1].counts[LAT_SEEN] = 1;
-		add_time(delta, 1, 100);
-		add_time(delta, round, 100);
+		sample_key(delta, 1, LAT_BY_DISK, 0, "disk", 100, 1);
+		sample_key(delta, round, LAT_BY_DISK, 0, "disk", 100, 1);
 		assert_int_equal(run__add_data(total, delta), 0);
 	}
 	assert_int_equal(total->metrics[1].counts[LAT_SEEN], 5);

@@ -74,18 +74,13 @@ static int finish(void)
 	return recording.writer.ops->close(&recording.writer, recording.run);
 }
 
-/* A whole recording in the directory of the test; to be forgotten. */
+/* A whole recording in the directory of the test. */
 static void record(unsigned int intervals)
 {
 	assert_int_equal(begin(dir), 0);
 	for (unsigned int i = 0; i < intervals; i++)
 		assert_int_equal(add_interval(i), 0);
 	assert_int_equal(finish(), 0);
-}
-
-static void record_only(unsigned int intervals)
-{
-	record(intervals);
 	forget();
 }
 
@@ -181,22 +176,20 @@ TEST(what_was_written_is_read)
 	forget();
 }
 
-/* Only the keys: those of an interval are in the order of the totals. */
-static void copy_keys(struct run_data *to, const struct run_data *from)
-{
-	for (size_t i = 0; i < from->nr_keys; i++)
-		assert_int_equal(run__add_key(to, &from->keys[i].key, from->keys[i].name), 0);
-}
-
 TEST(intervals_are_walked)
 {
 	struct run_data *sum = calloc(1, sizeof(*sum)), *expected = calloc(1, sizeof(*expected));
+	const struct run_data *total;
 	struct run_interval interval;
 	struct rundb *db;
 
-	record_only(5);
+	record(5);
 	assert_int_equal(rundb__open(&db, dir, &loaded), 0);
-	copy_keys(expected, &loaded.probes[0].total);
+	total = &loaded.probes[0].total;
+	/* Only the keys: those of an interval are in the order of the totals. */
+	for (size_t i = 0; i < total->nr_keys; i++)
+		assert_int_equal(run__add_key(expected, &total->keys[i].key, total->keys[i].name),
+				 0);
 	for (unsigned int i = 0; i < 5; i++) {
 		assert_int_equal(rundb__next(db, &interval), 1);
 		assert_int_equal(interval.start_ns, i * 1000000000ULL);
@@ -208,7 +201,7 @@ TEST(intervals_are_walked)
 		assert_int_equal(run__add_data(sum, &interval.delta[0]), 0);
 	}
 	assert_int_equal(rundb__next(db, &interval), 0);
-	assert_same_data(sum, &loaded.probes[0].total);
+	assert_same_data(sum, total);
 	rundb__close(db);
 	run__clear_data(sum);
 	run__clear_data(expected);
@@ -371,23 +364,12 @@ static void assert_whole(const struct run *read, uint64_t intervals)
 	free(one);
 }
 
-static unsigned int count_intervals(struct rundb *db)
-{
-	struct run_interval interval;
-	unsigned int nr = 0;
-	int err;
-
-	while ((err = rundb__next(db, &interval)) > 0)
-		nr++;
-	assert_int_equal(err, 0);
-	return nr;
-}
-
 /* The number of complete intervals of the recording in a directory; -1: it had not begun. */
 static int check_cut_off(const char *where)
 {
+	struct run_interval interval;
 	struct rundb *db;
-	int nr, err;
+	int nr = 0, err;
 
 	unload();
 	err = rundb__open(&db, where, &loaded);
@@ -395,7 +377,9 @@ static int check_cut_off(const char *where)
 		assert_int_equal(err, -ENOENT);
 		return -1;
 	}
-	nr = (int)count_intervals(db);
+	while ((err = rundb__next(db, &interval)) > 0)
+		nr++;
+	assert_int_equal(err, 0);
 	assert_false(loaded.complete);
 	assert_string_equal(loaded.workload, "fio --name=\"a b\"");
 	assert_whole(&loaded, (uint64_t)nr);
@@ -609,7 +593,7 @@ TEST(damaged_files)
 	char *bytes, *copy;
 	size_t size;
 
-	record_only(3);
+	record(3);
 	bytes = read_bytes(unit_path(dir, "run.db"), &size);
 	copy = malloc(size);
 	for (int i = 0; i < rounds(500); i++) {
@@ -650,12 +634,11 @@ TEST(intervals_are_in_order)
 	struct run_interval interval;
 	struct rundb *db;
 
-	record_only(2);
+	record(2);
 	for (int late = 0; late < 2; late++) {
-		change("run.db", late ? "UPDATE interval SET start_ns = 1000000001, "
-					"end_ns = 1000000001 WHERE id = 1"
-				      : "UPDATE interval SET start_ns = 1000000000, "
-					"end_ns = 1000000000 WHERE id = 1");
+		change("run.db", unit_text("UPDATE interval SET start_ns = 100000000%d, "
+					   "end_ns = 100000000%d WHERE id = 1",
+					   late, late));
 		unload();
 		assert_int_equal(rundb__open(&db, dir, &loaded), 0);
 		assert_int_equal(rundb__next(db, &interval), 1);
@@ -696,8 +679,6 @@ TEST(errors_are_distinct)
 		{ "PRAGMA user_version = 2", -EPROTONOSUPPORT },
 		{ "PRAGMA application_id = 7", -EMEDIUMTYPE },
 	};
-	char *bytes;
-	size_t size;
 
 	assert_int_equal(load_error("nonesuch.db"), -ENOENT);
 	unit_write(dir, "text.db",
@@ -710,18 +691,13 @@ TEST(errors_are_distinct)
 	assert_int_equal(load_error("foreign.db"), -EMEDIUMTYPE);
 	assert_int_equal(load_error("."), -ENOENT);
 
-	assert_int_equal(begin(dir), 0);
-	assert_int_equal(add_interval(1), 0);
-	assert_int_equal(finish(), 0);
-	forget();
-	bytes = read_bytes(unit_path(dir, "run.db"), &size);
+	record(2);
 	for (size_t i = 0; i < COUNT_OF(changes); i++) {
-		write_bytes(unit_path(dir, "changed.db"), bytes, size);
+		unit_shell("cp '%s/run.db' '%s/changed.db'", dir, dir);
 		change("changed.db", changes[i].sql);
 		if (load_error("changed.db") != changes[i].err)
 			fail_msg("%s: %d", changes[i].sql, load_error("changed.db"));
 	}
-	free(bytes);
 }
 
 /* Errors that name nothing are no help. */

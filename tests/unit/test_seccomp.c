@@ -12,114 +12,39 @@
 #include "session/seccomp.c"
 
 #define WORKLOAD 4194303 /* beyond the most that a PID can be */
+#define PARENT -1000 /* in place of a PID */
+#define CODE (PROT_READ | PROT_EXEC)
+#define ANONYMOUS (MAP_PRIVATE | MAP_ANONYMOUS)
 
-/* The errno of a system call under the filter; 0: it succeeded. */
-static int outcome(const struct seccomp_needs *needs, long (*call)(void))
+/* A system call with its arguments; for what takes several, a function. */
+struct call {
+	const char *name;
+	const struct seccomp_needs *needs;
+	int wanted; /* its errno under the filter; 0: it succeeds */
+	long call[7];
+	long (*make)(void);
+};
+
+static const struct call *to_make;
+
+static int make_call(void)
 {
-	int status;
-	pid_t pid = fork();
+	long with[7], got;
 
-	assert_true(pid >= 0);
-	if (!pid) {
-		if (seccomp__install(needs))
-			_exit(255);
-		_exit(call() < 0 ? errno : 0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	return WEXITSTATUS(status);
+	for (unsigned int i = 0; i < COUNT_OF(with); i++)
+		with[i] = to_make->call[i] == PARENT ? getppid() : to_make->call[i];
+	if (seccomp__install(to_make->needs))
+		return 255;
+	got = to_make->make
+		      ? to_make->make()
+		      : syscall(with[0], with[1], with[2], with[3], with[4], with[5], with[6]);
+	return got < 0 ? errno : 0;
 }
 
-static long run_program(void)
+static int outcome(const struct call *call)
 {
-	return execl("/bin/true", "true", NULL);
-}
-
-static long fork_process(void)
-{
-	return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-}
-
-static long open_socket(void)
-{
-	return socket(AF_UNIX, SOCK_STREAM, 0);
-}
-
-static long trace_parent(void)
-{
-	return ptrace(PTRACE_ATTACH, getppid(), NULL, NULL);
-}
-
-static long signal_parent(void)
-{
-	return kill(getppid(), 0);
-}
-
-static long signal_workload(void)
-{
-	return kill(WORKLOAD, 0);
-}
-
-static long lower_own_priority(void)
-{
-	return setpriority(PRIO_PROCESS, 0, 5);
-}
-
-static long lower_priority_of_parent(void)
-{
-	return setpriority(PRIO_PROCESS, (id_t)getppid(), 5);
-}
-
-static long read_limit(void)
-{
-	struct rlimit limit;
-
-	return syscall(SYS_prlimit64, 0, RLIMIT_CORE, NULL, &limit);
-}
-
-static long set_limit(void)
-{
-	const struct rlimit none = {};
-
-	return syscall(SYS_prlimit64, 0, RLIMIT_CORE, &none, NULL);
-}
-
-static long load_program(void)
-{
-	union bpf_attr attr = { .prog_type = BPF_PROG_TYPE_SOCKET_FILTER };
-
-	return syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
-}
-
-static long read_map(void)
-{
-	union bpf_attr attr = { .map_fd = (__u32)-1 };
-
-	return syscall(SYS_bpf, BPF_MAP_LOOKUP_ELEM, &attr, sizeof(attr));
-}
-
-static long map_code(void)
-{
-	void *at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	return at == MAP_FAILED ? -1 : 0;
-}
-
-static long make_code(void)
-{
-	void *at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	return at == MAP_FAILED ? 0 : mprotect(at, 4096, PROT_READ | PROT_EXEC);
-}
-
-static long put_into_terminal(void)
-{
-	return ioctl(0, TIOCSTI, "x");
-}
-
-static long unknown_call(void)
-{
-	return syscall(100000);
+	to_make = call;
+	return unit_in_child(make_call);
 }
 
 static long read_file(void)
@@ -178,48 +103,55 @@ static const struct seccomp_needs all = { .forks = true, .sends = true, .serves 
 
 enum { FAILS = -1 }; /* with any error */
 
-static const struct {
-	const char *name;
-	const struct seccomp_needs *needs;
-	long (*call)(void);
-	int wanted;
-} calls[] = {
-	{ "no program is run", &plain, run_program, ENOSYS },
-	{ "no process is made", &plain, fork_process, ENOSYS },
-	{ "no socket is opened", &plain, open_socket, ENOSYS },
-	{ "no process is traced", &plain, trace_parent, ENOSYS },
-	{ "no code is mapped", &plain, map_code, ENOSYS },
-	{ "no memory becomes code", &plain, make_code, ENOSYS },
-	{ "nothing is put into a terminal", &plain, put_into_terminal, ENOSYS },
-	{ "no unknown call is made", &plain, unknown_call, ENOSYS },
-	{ "another process is not signalled", &plain, signal_parent, ENOSYS },
-	{ "the workload is signalled", &plain, signal_workload, ESRCH },
-	{ "its own priority is lowered", &plain, lower_own_priority, 0 },
-	{ "another priority is not lowered", &plain, lower_priority_of_parent, ENOSYS },
-	{ "limits are read", &plain, read_limit, 0 },
-	{ "limits are not set", &plain, set_limit, ENOSYS },
-	{ "no BPF program is loaded", &plain, load_program, ENOSYS },
-	{ "files are read", &plain, read_file, 0 },
-	{ "a sender makes threads", &sends, start_thread, 0 },
-	{ "a sender connects", &sends, connect_to_nobody, ECONNREFUSED },
-	{ "others do not connect", &plain, connect_to_nobody, ENOSYS },
-	{ "others make no threads", &plain, start_thread, FAILS },
-	{ "a sender does not listen", &sends, listen_somewhere, ENOSYS },
-	{ "a sender makes no process", &sends, fork_process, ENOSYS },
-	{ "a sender runs no program", &sends, run_program, ENOSYS },
-	{ "a sender opens no socket of AF_UNIX", &sends, open_socket, ENOSYS },
-	{ "one that forks makes processes", &forks, fork_and_wait, 0 },
-	{ "others wait for no process", &plain, fork_and_wait, ENOSYS },
-	{ "one that forks runs no program", &forks, run_program, ENOSYS },
-	{ "one that forks makes no threads", &forks, start_thread, FAILS },
-	{ "one that does all makes processes", &all, fork_and_wait, 0 },
-	{ "one that does all makes threads", &all, start_thread, 0 },
+static char page[4096] __attribute__((aligned(4096)));
+static const union bpf_attr load = { .prog_type = BPF_PROG_TYPE_SOCKET_FILTER };
+static const union bpf_attr lookup = { .map_fd = (__u32)-1 };
+static struct rlimit limit;
+
+static const struct call calls[] = {
+	{ "no program is run", &plain, ENOSYS, .call = { SYS_execve, (long)"/bin/true" } },
+	{ "no process is made", &plain, ENOSYS, .call = { SYS_clone, SIGCHLD } },
+	{ "no socket is opened", &plain, ENOSYS, .call = { SYS_socket, AF_UNIX, SOCK_STREAM } },
+	{ "no process is traced", &plain, ENOSYS, .call = { SYS_ptrace, PTRACE_ATTACH, PARENT } },
+	{ "no code is mapped", &plain, ENOSYS, .call = { SYS_mmap, 0, 4096, CODE, ANONYMOUS, -1 } },
+	{ "no memory becomes code", &plain, ENOSYS,
+	  .call = { SYS_mprotect, (long)page, 4096, CODE } },
+	{ "no terminal gets input", &plain, ENOSYS, .call = { SYS_ioctl, 0, TIOCSTI, (long)"x" } },
+	{ "no unknown call is made", &plain, ENOSYS, .call = { 100000 } },
+	{ "another process is not signalled", &plain, ENOSYS, .call = { SYS_kill, PARENT } },
+	{ "the workload is signalled", &plain, ESRCH, .call = { SYS_kill, WORKLOAD } },
+	{ "its priority is lowered", &plain, 0, .call = { SYS_setpriority, PRIO_PROCESS, 0, 5 } },
+	{ "another priority is not lowered", &plain, ENOSYS,
+	  .call = { SYS_setpriority, PRIO_PROCESS, PARENT, 5 } },
+	{ "limits are read", &plain, 0,
+	  .call = { SYS_prlimit64, 0, RLIMIT_CORE, 0, (long)&limit } },
+	{ "limits are not set", &plain, ENOSYS,
+	  .call = { SYS_prlimit64, 0, RLIMIT_CORE, (long)&limit } },
+	{ "no BPF program is loaded", &plain, ENOSYS,
+	  .call = { SYS_bpf, BPF_PROG_LOAD, (long)&load, sizeof(load) } },
+	{ "files are read", &plain, 0, .make = read_file },
+	{ "a sender makes threads", &sends, 0, .make = start_thread },
+	{ "a sender connects", &sends, ECONNREFUSED, .make = connect_to_nobody },
+	{ "others do not connect", &plain, ENOSYS, .make = connect_to_nobody },
+	{ "others make no threads", &plain, FAILS, .make = start_thread },
+	{ "a sender does not listen", &sends, ENOSYS, .make = listen_somewhere },
+	{ "a sender makes no process", &sends, ENOSYS, .call = { SYS_clone, SIGCHLD } },
+	{ "a sender runs no program", &sends, ENOSYS, .call = { SYS_execve, (long)"/bin/true" } },
+	{ "a sender opens no socket of AF_UNIX", &sends, ENOSYS,
+	  .call = { SYS_socket, AF_UNIX, SOCK_STREAM } },
+	{ "one that forks makes processes", &forks, 0, .make = fork_and_wait },
+	{ "others wait for no process", &plain, ENOSYS, .make = fork_and_wait },
+	{ "one that forks runs no program", &forks, ENOSYS,
+	  .call = { SYS_execve, (long)"/bin/true" } },
+	{ "one that forks makes no threads", &forks, FAILS, .make = start_thread },
+	{ "one that does all makes processes", &all, 0, .make = fork_and_wait },
+	{ "one that does all makes threads", &all, 0, .make = start_thread },
 };
 
 TEST(test_calls_are_permitted_or_refused)
 {
 	for (size_t i = 0; i < COUNT_OF(calls); i++) {
-		int got = outcome(calls[i].needs, calls[i].call);
+		int got = outcome(&calls[i]);
 
 		if (calls[i].wanted == FAILS ? !got : got != calls[i].wanted)
 			fail_msg("%s: %s", calls[i].name, strerror(got));
@@ -228,7 +160,10 @@ TEST(test_calls_are_permitted_or_refused)
 
 TEST(test_maps_are_read)
 {
-	int err = outcome(&plain, read_map);
+	static const struct call call = { .needs = &plain,
+					  .call = { SYS_bpf, BPF_MAP_LOOKUP_ELEM, (long)&lookup,
+						    sizeof(lookup) } };
+	int err = outcome(&call);
 
 	assert_true(err == EBADF || err == EPERM); /* before 5.19 without CAP_BPF */
 }
@@ -242,30 +177,26 @@ static void *open_socket_later(void *unused)
 	if (read(ends[0], &byte, 1) != 1)
 		return NULL;
 	errno = 0;
-	open_socket();
+	socket(AF_UNIX, SOCK_STREAM, 0);
 	return (void *)(intptr_t)errno;
+}
+
+static int open_socket_in_a_thread(void)
+{
+	void *err = NULL;
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, open_socket_later, NULL) ||
+	    seccomp__install(&(struct seccomp_needs){ 0 }) || write(ends[1], "", 1) != 1)
+		return 255;
+	pthread_join(thread, &err);
+	return (int)(intptr_t)err;
 }
 
 TEST(test_all_threads_have_the_filter)
 {
-	void *err = NULL;
-	pthread_t thread;
-	int status;
-	pid_t pid;
-
 	assert_int_equal(pipe(ends), 0);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (!pid) {
-		if (pthread_create(&thread, NULL, open_socket_later, NULL) ||
-		    seccomp__install(&(struct seccomp_needs){ 0 }) || write(ends[1], "", 1) != 1)
-			_exit(255);
-		pthread_join(thread, &err);
-		_exit((int)(intptr_t)err);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), ENOSYS);
+	assert_int_equal(unit_in_child(open_socket_in_a_thread), ENOSYS);
 }
 
 UNIT_MAIN()

@@ -84,17 +84,6 @@ static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, cons
 static struct sender_config config; /* what a test does not set has its default */
 static struct sender *sender; /* freed at the end of a test */
 
-/* An address on which nobody listens until server_start(). */
-static void choose_address(void)
-{
-	int fd;
-
-	assert_int_equal(listen__parse(&server.address, "127.0.0.1:0"), 0);
-	fd = listen__open(&server.address);
-	assert_true(fd >= 0);
-	close(fd);
-}
-
 static void server_start(const int *statuses, size_t nr)
 {
 	int fd = listen__open(&server.address);
@@ -112,10 +101,16 @@ static void server_start(const int *statuses, size_t nr)
 /* Starts the server; its first answers have these statuses. */
 #define server_answers(...) server_start((int[]){ __VA_ARGS__ }, COUNT_ARGS(__VA_ARGS__))
 
+/* An address on which nobody listens until server_start(). */
 static void prepare(void)
 {
+	int fd;
+
 	config = (struct sender_config){ SENDER_DEFAULTS };
-	choose_address();
+	assert_int_equal(listen__parse(&server.address, "127.0.0.1:0"), 0);
+	fd = listen__open(&server.address);
+	assert_true(fd >= 0);
+	close(fd);
 }
 
 static void clean(void)
@@ -134,10 +129,8 @@ static void clean(void)
 static void new_sender(void)
 {
 	static const char *const headers[] = { "X-Extra: yes", NULL };
-	char url[128];
 
-	snprintf(url, sizeof(url), "http://%s/in", server.address.text);
-	config.url = url;
+	config.url = unit_text("http://%s/in", server.address.text);
 	config.content_type = "text/x-test";
 	config.headers = headers;
 	config.pause_ns = PAUSE_NS;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "unit.h"
+#include "sample.h"
 
-#include "core/hist.h"
 #include "stats/contrast.h"
 #include "stats/inference.h"
 #include "stats/judge.h"
@@ -291,23 +290,14 @@ TEST(how_many_batches)
 	assert_int_equal(observation__batches(600), 18);
 }
 
-static void add(struct lat_hist *hist, uint64_t ns, uint64_t count, uint64_t tail_ns)
-{
-	hist->slots[hist_slot(ns)] += count;
-	hist->sum_ns += ns * count;
-	hist->tail += ns >= tail_ns ? count : 0;
-	if (count && hist->max_ns < ns)
-		hist->max_ns = ns;
-}
-
 TEST(observations_are_histograms)
 {
 	struct lat_hist hist = { 0 }, back = { 0 };
 	struct observation observation;
 
-	add(&hist, 100, 50, 8000);
-	add(&hist, 20000, 50, 8000);
-	add(&hist, HIST_LIMIT_NS, 1, 8000);
+	sample_add(&hist, 100, 50);
+	sample_add(&hist, 20000, 50);
+	sample_add(&hist, HIST_LIMIT_NS, 1);
 	assert_int_equal(observation__take(&observation, &hist), 0);
 	assert_int_equal(observation.events, 101);
 	assert_int_equal(observation.hist.nr, 3);
@@ -340,8 +330,8 @@ TEST(variation)
 	assert_int_equal(observation__take(&observation, &hist), 0);
 	assert_near(observation__variation(&observation), 0, 0);
 	observation__clear(&observation);
-	add(&hist, 1000000, 500, 0);
-	add(&hist, 3000000, 500, 0);
+	sample_add(&hist, 1000000, 500);
+	sample_add(&hist, 3000000, 500);
 	assert_int_equal(observation__take(&observation, &hist), 0);
 	assert_near(observation__variation(&observation), 0.5, 0.02);
 	observation__clear(&observation);
@@ -358,7 +348,7 @@ TEST(variation_is_of_the_middles_of_slots)
 	for (int i = 0; i < 2; i++) {
 		uint32_t slot = hist_slot(ns[i]);
 
-		add(&hist, ns[i], 7, 0);
+		sample_add(&hist, ns[i], 7);
 		middles[i] = (double)(hist_slot_low_ns(slot) + hist_slot_low_ns(slot + 1)) / 2;
 	}
 	assert_int_equal(observation__take(&observation, &hist), 0);

@@ -251,26 +251,26 @@ TEST(test_file_that_was_changed_is_not_used)
 	assert_string_equal(symbols__frame(symbols, 0, 1)->build_id, "");
 }
 
-/* Its build-id, as readelf prints it. */
-static void read_build_id(const char *name, char out[65])
+/* Strips walker, and makes its debug file by a command. Its build-id is as readelf prints it. */
+static void build_stripped(const char *command, char id[65])
 {
 	char *found;
 
-	unit_shell("readelf -n %s/%s >%s/notes", dir, name, dir);
+	build("walker", "-g");
+	unit_shell("readelf -n %s/walker >%s/notes", dir, dir);
 	found = strstr(unit_read(dir, "notes"), "Build ID: ");
 	assert_non_null(found);
-	assert_int_equal(sscanf(found, "Build ID: %64[0-9a-f]", out), 1);
+	assert_int_equal(sscanf(found, "Build ID: %64[0-9a-f]", id), 1);
+	unit_shell("cd %s && mkdir -p debug/.build-id/%.2s && %s debug/.build-id/%.2s/%s.debug && "
+		   "strip walker",
+		   dir, id, command, id, id + 2);
 }
 
 TEST(test_stripped_program_has_names_of_its_debug_file)
 {
 	char id[65];
 
-	build("walker", "-g");
-	read_build_id("walker", id);
-	unit_shell("cd %s && mkdir -p debug/.build-id/%.2s && objcopy --only-keep-debug walker "
-		   "debug/.build-id/%.2s/%s.debug && strip walker",
-		   dir, id, id, id + 2);
+	build_stripped("objcopy --only-keep-debug walker", id);
 	assert_walker("walker");
 
 	unit_shell("rm -r %s/debug", dir);
@@ -285,11 +285,7 @@ TEST(test_debug_file_of_another_build_is_not_used)
 	char id[65];
 
 	build("other", "-g -DOTHER -static-pie");
-	build("walker", "-g");
-	read_build_id("walker", id);
-	unit_shell("cd %s && mkdir -p debug/.build-id/%.2s && "
-		   "cp other debug/.build-id/%.2s/%s.debug && strip walker",
-		   dir, id, id, id + 2);
+	build_stripped("cp other", id);
 	name_walker("walker");
 	assert_frame(0, 1, "", "walker");
 }
@@ -431,27 +427,26 @@ static void name_jit(uint64_t address)
 TEST(test_jit_code_has_the_names_of_its_own_users_file)
 {
 	uint64_t address = map_code(-1, 4096) + 0x20;
-	char path[64], content[256];
+	char *path = strdup(unit_text("/tmp/perf-%d.map", getpid()));
+	char *content =
+		unit_text("junk\n%lx 40 old\n%lx 8 Evil;\033run()\n", address - 0x20, address - 4);
 
-	snprintf(path, sizeof(path), "perf-%d.map", getpid());
-	snprintf(content, sizeof(content), "junk\n%lx 40 old\n%lx 8 Evil;\033run()\n",
-		 address - 0x20, address - 4);
-	unit_write("/tmp", path, content);
+	unit_write("", path, content);
 	name_jit(address);
 	assert_text(0, "Evil;?run()+0x4 [jit]");
 	if (!geteuid()) {
-		assert_int_equal(chown(unit_path("/tmp", path), 12345, 12345), 0);
+		assert_int_equal(chown(path, 12345, 12345), 0);
 		name_jit(address);
 		assert_frame(0, 0, "", "[jit]");
 	}
-	unlink(unit_path("/tmp", path));
+	unlink(path);
 	unit_write(dir, "map", content);
 	assert_int_equal(symlink(unit_path(dir, "map"), "/tmp/latscope-unit-link"), 0);
-	snprintf(content, sizeof(content), "/tmp/%s", path);
-	assert_int_equal(rename("/tmp/latscope-unit-link", content), 0);
+	assert_int_equal(rename("/tmp/latscope-unit-link", path), 0);
 	name_jit(address);
 	assert_frame(0, 0, "", "[jit]");
-	unlink(content);
+	unlink(path);
+	free(path);
 	munmap((void *)(address - 0x20), 4096);
 }
 
@@ -475,16 +470,16 @@ TEST(test_broken_files_cost_only_their_names)
 {
 	enum { BROKEN = 48 };
 	uint64_t stack[DEPTH], where[BROKEN];
-	char name[32], *image;
+	char *name, *image;
 	struct stat st;
 	int fd;
 
 	build("walker", "-g");
 	assert_int_equal(stat(unit_path(dir, "walker"), &st), 0);
 	for (int i = 0; i < BROKEN; i++) {
-		snprintf(name, sizeof(name), "broken%d", i);
-		unit_shell("cp %s/walker %s/%s", dir, dir, name);
-		fd = open(unit_path(dir, name), O_RDWR | O_CLOEXEC);
+		name = unit_text("%s/broken%d", dir, i);
+		unit_shell("cp %s/walker %s", dir, name);
+		fd = open(name, O_RDWR | O_CLOEXEC);
 		image = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		assert_ptr_not_equal(image, MAP_FAILED);
 		spoil(image, (size_t)st.st_size);

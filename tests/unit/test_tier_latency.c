@@ -99,16 +99,17 @@ static void assert_tiers(unsigned int boxes, unsigned int tiers, const struct lo
 	}
 }
 
-static void assert_load(unsigned int boxes, const struct load *loads, double clock, double share)
+static void skew(double *weights, unsigned int boxes)
 {
-	assert_tiers(boxes, 2, loads, clock, share);
+	for (unsigned int i = 0; i < boxes; i++)
+		weights[i] = 1 + (double)(unit_random() % 1000) / 111;
 }
 
 TEST(littles_law_gives_the_latency)
 {
 	tier_share__out(shares, BOXES, 2, false);
 	count(BOXES, two, NULL, 2.4e9, 1);
-	assert_load(BOXES, two, 2.4e9, 1e-4);
+	assert_tiers(BOXES, 2, two, 2.4e9, 1e-4);
 	assert_int_equal(figures_of(0, BOXES).boxes, BOXES / 2);
 	assert_int_equal(figures_of(0, BOXES).all_boxes, BOXES);
 }
@@ -119,7 +120,7 @@ TEST(it_is_in_time_whatever_the_clock)
 	tier_share__out(shares, BOXES, 2, false);
 	for (double clock = 0.8e9; clock < 3e9; clock += 0.1e9) {
 		count(BOXES, two, NULL, clock, 0.1);
-		assert_load(BOXES, two, clock, 1e-3);
+		assert_tiers(BOXES, 2, two, clock, 1e-3);
 	}
 }
 
@@ -129,7 +130,7 @@ TEST(it_does_not_depend_on_the_interval)
 	tier_share__out(shares, BOXES, 2, false);
 	for (double seconds = 0.001; seconds < 20; seconds *= 3) {
 		count(BOXES, two, NULL, 2e9, seconds);
-		assert_load(BOXES, two, 2e9, 1e-2);
+		assert_tiers(BOXES, 2, two, 2e9, 1e-2);
 	}
 }
 
@@ -139,11 +140,10 @@ TEST(all_boxes_are_used)
 	double weights[BOXES];
 
 	tier_share__out(shares, BOXES, 2, false);
-	for (unsigned int i = 0; i < BOXES; i++)
-		weights[i] = 1 + (double)(unit_random() % 10);
+	skew(weights, BOXES);
 	weights[0] = 100;
 	count(BOXES, two, weights, 2e9, 1);
-	assert_load(BOXES, two, 2e9, 1e-3);
+	assert_tiers(BOXES, 2, two, 2e9, 1e-3);
 }
 
 /* Clocks of their own, as dies have. */
@@ -173,7 +173,7 @@ TEST(a_small_count_is_not_replaced)
 		struct tier_latency l, r;
 
 		count(2, i ? turned : logged, NULL, 2e9, 0.01);
-		assert_load(2, i ? turned : logged, 2e9, 1e-3);
+		assert_tiers(2, 2, i ? turned : logged, 2e9, 1e-3);
 		l = figures_of(0, 2);
 		r = figures_of(1, 2);
 		load = (struct colloid_load){ l.outstanding, l.rate, r.outstanding, r.rate };
@@ -236,7 +236,7 @@ TEST(the_rate_is_of_all_boxes)
 	share_and_count(BOXES, 2, two);
 	for (unsigned int i = 0; i < BOXES / 4; i++)
 		deltas[i].valid = false;
-	assert_load(BOXES, two, 2e9, 1e-3);
+	assert_tiers(BOXES, 2, two, 2e9, 1e-3);
 }
 
 /* perf: a group that ran for half of the time. */
@@ -246,14 +246,7 @@ TEST(multiplexed_counts_are_scaled)
 	count(BOXES, two, NULL, 2e9, 0.5);
 	for (unsigned int i = 0; i < BOXES; i++)
 		deltas[i].elapsed_ns = 1000000000;
-	assert_load(BOXES, two, 2e9, 1e-3);
-}
-
-/* A box's time is too long, and one part of so many is uncertain. */
-static void lengthen(unsigned int box, uint64_t percent, uint64_t parts)
-{
-	deltas[box].counted_ns = deltas[box].counted_ns * (100 + percent) / 100;
-	deltas[box].uncertain_ns = deltas[box].counted_ns / parts;
+	assert_tiers(BOXES, 2, two, 2e9, 1e-3);
 }
 
 static bool counts_event(unsigned int box, int event)
@@ -329,12 +322,6 @@ TEST(each_filter_selects_one_tier)
 
 static const struct load three[] = { { 1e9, 90 }, { 2e8, 180 }, { 3e8, 250 } };
 
-static void skew(double *weights, unsigned int boxes)
-{
-	for (unsigned int i = 0; i < boxes; i++)
-		weights[i] = 1 + (double)(unit_random() % 1000) / 111;
-}
-
 /* For any distribution over the boxes, and for as few boxes as possible. */
 TEST(three_tiers_are_counted_whole)
 {
@@ -400,6 +387,7 @@ TEST(without_any_clock_nothing_is_known)
 	}
 }
 
+/* A box's time is too long, and one part of so many is uncertain. */
 TEST(a_box_of_uncertain_time_has_the_clock_of_others)
 {
 	static const struct {
@@ -415,10 +403,13 @@ TEST(a_box_of_uncertain_time_has_the_clock_of_others)
 
 	for (unsigned int i = 0; i < COUNT_OF(cases); i++) {
 		unsigned int boxes = cases[i].boxes, tiers = cases[i].tiers;
+		struct tier_delta *box;
 
 		print_message("%s\n", cases[i].name);
 		share_and_count(boxes, tiers, three);
-		lengthen(cases[i].box, cases[i].percent, cases[i].parts);
+		box = &deltas[cases[i].box];
+		box->counted_ns = box->counted_ns * (100 + cases[i].percent) / 100;
+		box->uncertain_ns = box->counted_ns / cases[i].parts;
 		assert_tiers(boxes, tiers, three, 2e9, cases[i].share);
 	}
 }
@@ -474,6 +465,7 @@ TEST(the_mean_begins_with_the_first_sample)
 	assert_true(isnan(tier_ewma__latency_ns(&ewma)));
 	tier_ewma__add(&ewma, 1.0 / 16, &result);
 	assert_close(tier_ewma__latency_ns(&ewma), 90, 1e-12);
+	assert_close(ewma.rate, 1e8, 1e-12);
 	result.outstanding = 18;
 	tier_ewma__add(&ewma, 1.0 / 16, &result);
 	assert_close(ewma.outstanding, 9 + 9.0 / 16, 1e-12);
@@ -588,10 +580,8 @@ TEST(the_search_begins_anew)
 TEST(without_requests_there_is_no_decision)
 {
 	static const struct colloid_load loads[] = {
-		{ 1, 100, 0, 0 },
-		{ 0, 0, 1, 100 },
-		{ 0, 0, 0, 0 },
-		{ 1, 100, NAN, NAN },
+		{ 1, 100, 0, 0 },     { 0, 0, 1, 100 },	  { 0, 0, 0, 0 },
+		{ 1, 100, NAN, NAN }, { 1, 100, NAN, 0 },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(loads); i++) {

@@ -203,40 +203,47 @@ TEST(a_counter_in_use_is_known)
 	assert_false(tier_layout__counts(spr, 1, 0x1));
 }
 
-static const char *name_of(const char *vendor, unsigned int family, unsigned int model,
-			   unsigned int stepping)
-{
-	struct tier_cpu cpu = { .family = family, .model = model, .stepping = stepping };
-	const struct tier_model *found;
+#define INTEL "GenuineIntel"
+#define AMD "AuthenticAMD"
 
-	strcpy(cpu.vendor, vendor);
-	found = tier_model__of(&cpu);
-	return found ? found->name : "none";
-}
+/* Never guessed: clients, Zen 3, another vendor with the numbers of a known one are "none". */
+static const struct {
+	const char *vendor;
+	unsigned int family, model, stepping;
+	const char *name;
+} cpus[] = {
+	{ INTEL, 6, 0x55, 4, "skx" },		{ INTEL, 6, 0x55, 5, "clx" },
+	{ INTEL, 6, 0x55, 7, "clx" },		{ INTEL, 6, 0x55, 10, "cpx" },
+	{ INTEL, 6, 0x55, 11, "cpx" },		{ INTEL, 6, 0x6a, 6, "icx" },
+	{ INTEL, 6, 0x6c, 1, "icx" },		{ INTEL, 6, 0x8f, 8, "spr" },
+	{ INTEL, 6, 0xcf, 2, "emr" },		{ INTEL, 6, 0xad, 0, "gnr" },
+	{ INTEL, 6, 0xae, 0, "gnr" },		{ INTEL, 6, 0xaf, 3, "srf" },
+	{ AMD, 0x19, 0x11, 1, "zen4" },		{ AMD, 0x19, 0x61, 2, "zen4" },
+	{ AMD, 0x1a, 0x02, 1, "zen5" },		{ INTEL, 6, 0xdd, 0, "cwf" },
+	{ INTEL, 6, 0x86, 4, "snr" },		{ INTEL, 6, 0xb6, 0, "grr" },
+	{ AMD, 0x1a, 0x50, 0, "zen6" },		{ AMD, 0x1a, 0xa8, 0, "zen6" },
+	{ AMD, 0x1a, 0xcf, 0, "zen6" },		{ INTEL, 6, 0x97, 2, "none" },
+	{ INTEL, 6, 0xde, 0, "none" },		{ INTEL, 15, 0x6a, 0, "none" },
+	{ AMD, 0x19, 0x01, 1, "none" },		{ AMD, 0x19, 0x21, 1, "none" },
+	{ AMD, 0x1a, 0x30, 0, "none" },		{ AMD, 0x1a, 0xd0, 0, "none" },
+	{ "CentaurHauls", 6, 0x6a, 6, "none" },
+};
 
 TEST(cpu_models_are_distinguished)
 {
-	assert_string_equal(name_of("GenuineIntel", 6, 0x55, 4), "skx");
-	assert_string_equal(name_of("GenuineIntel", 6, 0x55, 5), "clx");
-	assert_string_equal(name_of("GenuineIntel", 6, 0x55, 7), "clx");
-	assert_string_equal(name_of("GenuineIntel", 6, 0x55, 10), "cpx");
-	assert_string_equal(name_of("GenuineIntel", 6, 0x55, 11), "cpx");
-	assert_string_equal(name_of("GenuineIntel", 6, 0x6a, 6), "icx");
-	assert_string_equal(name_of("GenuineIntel", 6, 0x6c, 1), "icx");
-	assert_string_equal(name_of("GenuineIntel", 6, 0x8f, 8), "spr");
-	assert_string_equal(name_of("GenuineIntel", 6, 0xcf, 2), "emr");
-	assert_string_equal(name_of("GenuineIntel", 6, 0xad, 0), "gnr");
-	assert_string_equal(name_of("GenuineIntel", 6, 0xae, 0), "gnr");
-	assert_string_equal(name_of("GenuineIntel", 6, 0xaf, 3), "srf");
-	assert_string_equal(name_of("AuthenticAMD", 0x19, 0x11, 1), "zen4");
-	assert_string_equal(name_of("AuthenticAMD", 0x19, 0x61, 2), "zen4");
-	assert_string_equal(name_of("AuthenticAMD", 0x1a, 0x02, 1), "zen5");
-	assert_string_equal(name_of("GenuineIntel", 6, 0xdd, 0), "cwf");
-	assert_string_equal(name_of("GenuineIntel", 6, 0x86, 4), "snr");
-	assert_string_equal(name_of("GenuineIntel", 6, 0xb6, 0), "grr");
-	assert_string_equal(name_of("AuthenticAMD", 0x1a, 0x50, 0), "zen6");
-	assert_string_equal(name_of("AuthenticAMD", 0x1a, 0xa8, 0), "zen6");
-	assert_string_equal(name_of("AuthenticAMD", 0x1a, 0xcf, 0), "zen6");
+	for (size_t i = 0; i < COUNT_OF(cpus); i++) {
+		struct tier_cpu cpu = { 0 };
+		const struct tier_model *found;
+
+		strcpy(cpu.vendor, cpus[i].vendor);
+		cpu.family = cpus[i].family;
+		cpu.model = cpus[i].model;
+		cpu.stepping = cpus[i].stepping;
+		found = tier_model__of(&cpu);
+		assert_string_equal(found ? found->name : "none", cpus[i].name);
+	}
+	assert_null(tier_model__find("ICX"));
+	assert_null(tier_model__find(""));
 }
 
 /* If the files list inserts by tier, but occupancy only of all tiers together. */
@@ -248,21 +255,6 @@ TEST(derived_values_are_marked)
 
 		assert_int_equal(tier_models[i]->derived, derived);
 	}
-}
-
-/* Never guessed: clients, Zen 3, another vendor with the numbers of a known one. */
-TEST(an_unknown_cpu_is_none)
-{
-	assert_string_equal(name_of("GenuineIntel", 6, 0x97, 2), "none");
-	assert_string_equal(name_of("GenuineIntel", 6, 0xde, 0), "none");
-	assert_string_equal(name_of("GenuineIntel", 15, 0x6a, 0), "none");
-	assert_string_equal(name_of("AuthenticAMD", 0x19, 0x01, 1), "none");
-	assert_string_equal(name_of("AuthenticAMD", 0x19, 0x21, 1), "none");
-	assert_string_equal(name_of("AuthenticAMD", 0x1a, 0x30, 0), "none");
-	assert_string_equal(name_of("AuthenticAMD", 0x1a, 0xd0, 0), "none");
-	assert_string_equal(name_of("CentaurHauls", 6, 0x6a, 6), "none");
-	assert_null(tier_model__find("ICX"));
-	assert_null(tier_model__find(""));
 }
 
 static const char cpuinfo[] = "processor\t: 0\n"

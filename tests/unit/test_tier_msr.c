@@ -121,7 +121,14 @@ static int open_model(const char *model)
 static void begin(void)
 {
 	make_machine();
-	memset(&config, 0, sizeof(config));
+	config = (struct tier_config){ .boxes = 4 };
+}
+
+/* They must be counted. */
+static void begin_without_boxes(void)
+{
+	make_machine();
+	config = (struct tier_config){ 0 };
 }
 
 static void finish(void)
@@ -138,7 +145,7 @@ static void assert_refused(const char *model, int err, const char *says)
 	assert_int_equal(machine.open, 0);
 }
 
-TEST(boxes_are_those_of_the_driver)
+TEST(boxes_are_those_of_the_driver, begin_without_boxes)
 {
 	for (unsigned int i = 0; i < 6; i++) {
 		const char *box =
@@ -156,7 +163,7 @@ TEST(boxes_are_those_of_the_driver)
 	finish();
 }
 
-TEST(boxes_are_as_many_as_a_register_says)
+TEST(boxes_are_as_many_as_a_register_says, begin_without_boxes)
 {
 	machine.registers[0][0x702] = machine.registers[1][0x702] = 0xff40 | 28;
 	assert_int_equal(open_model("icx"), 0);
@@ -172,7 +179,7 @@ TEST(boxes_are_as_many_as_a_register_says)
 	assert_refused("icx", -EINVAL, "41 CHAs");
 }
 
-TEST(boxes_are_as_many_as_pci_says)
+TEST(boxes_are_as_many_as_pci_says, begin_without_boxes)
 {
 	static unsigned char space[256];
 	FILE *stream;
@@ -196,7 +203,6 @@ TEST(each_package_is_read_on_a_cpu_of_its_own)
 {
 	static const unsigned int cpus[] = { 1, 6 }, same[] = { 1, 2 }, twice[] = { 2, 2 };
 
-	config.boxes = 4;
 	assert_int_equal(open_model("icx"), 0);
 	assert_int_equal(tier__socket(tier, 1), 1);
 	assert_int_equal(machine.open, CPUS + 1); /* one of them is the lock */
@@ -215,7 +221,6 @@ TEST(each_package_is_read_on_a_cpu_of_its_own)
 
 TEST(another_cpu_stands_in)
 {
-	config.boxes = 4;
 	machine.offline[4] = true;
 	assert_int_equal(open_model("icx"), 0);
 	machine.offline[5] = machine.offline[0] = true;
@@ -234,7 +239,6 @@ TEST(another_cpu_stands_in)
 /* Where /dev is devtmpfs. */
 TEST(another_cpu_stands_in_for_one_without_a_file)
 {
-	config.boxes = 4;
 	machine.removes = machine.offline[0] = machine.offline[4] = true;
 	machine.first = 1;
 	assert_int_equal(open_model("icx"), 0);
@@ -248,7 +252,6 @@ TEST(another_cpu_stands_in_for_one_without_a_file)
 
 TEST(a_package_without_a_cpu_is_an_error)
 {
-	config.boxes = 4;
 	for (unsigned int i = 4; i < 8; i++)
 		machine.offline[i] = true;
 	assert_refused("icx", -EOPNOTSUPP, "offline");
@@ -265,7 +268,6 @@ TEST(a_package_without_a_cpu_is_an_error)
 
 TEST(lockdown_is_named)
 {
-	config.boxes = 4;
 	machine.write_error = -EPERM;
 	unit_write(dir, "sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
 	assert_refused("icx", -EOPNOTSUPP, "locked down");
@@ -291,7 +293,6 @@ static void assert_untouched(void)
 /* A refusal because of one box leaves all as they were, also those before it. */
 TEST(counters_in_use_are_left_alone)
 {
-	config.boxes = 4;
 	machine.registers[1][0xe01 + 0xe * 3 + 2] = 0x400000;
 	remember();
 	assert_refused("icx", -EBUSY, "counter 2 of CHA 3 is in use");
@@ -304,7 +305,6 @@ TEST(counters_in_use_are_left_alone)
 
 TEST(looking_writes_nothing)
 {
-	config.boxes = 4;
 	config.look = true;
 	for (unsigned int i = 0; i < REGISTERS; i++)
 		machine.registers[0][i] = unit_random() & ~0x400000ULL;
@@ -317,7 +317,6 @@ TEST(looking_writes_nothing)
 /* Before anything is written, and also if another program uses the counters. */
 TEST(another_latscope_is_left_alone)
 {
-	config.boxes = 4;
 	assert_int_equal(open_model("icx"), 0);
 	assert_int_equal(machine.locks, 1);
 	remember();

@@ -168,10 +168,9 @@ TEST(many_small_culprits_are_one_reason)
 
 TEST(tasks_of_one_name_are_one_reason)
 {
-	char culprit[RUN_NAME];
-
 	for (int i = 0; i < 8; i++) {
-		snprintf(culprit, sizeof(culprit), "cc (%d)", i);
+		const char *culprit = unit_text("cc (%d)", i);
+
 		add("web (1)", "other", culprit, 10);
 		add("web (2)", "other", culprit, 10);
 	}
@@ -268,12 +267,12 @@ TEST(a_flush_has_no_sector)
 /* The longest names that the kernel has, and a sentence with three of them. */
 TEST(text_stays_within_80_columns)
 {
-	char name[RUN_NAME];
 	size_t len = 0;
 
 	for (int i = 0; i < 20; i++) {
-		snprintf(name, sizeof(name), "/a.slice/b-%d.service/%.40s", i,
-			 "cccccccccccccccccccccccccccccccccccccccccc");
+		const char *name = unit_text("/a.slice/b-%d.service/%.40s", i,
+					     "cccccccccccccccccccccccccccccccccccccccccc");
+
 		add(name, "other", name, 1000000000LL * (i + 1));
 		add_event(1000000000LL * (i + 1));
 		assert_int_equal(table__set_text(probe.why->events, WHY_SLOW_CGROUP, name), 0);

@@ -107,19 +107,15 @@ TEST(a_pair_that_is_being_made_is_left)
 	assert_int_equal(all->ns[0], 5);
 }
 
-TEST(idle_pairs_stay_while_there_is_room)
+/* While there is room, and in a window that ends. */
+TEST(idle_pairs_stay_where_nobody_needs_their_places)
 {
-	fill(WHY_PAIRS / 2 - WHY_PARTS);
-	read_idle(3 * WHY_PAIRS_IDLE);
-	assert_int_equal(all->pairs[WHY_PARTS].state, WHY_READY);
-}
-
-TEST(idle_pairs_stay_in_a_window_that_ends)
-{
-	all->read.retires = false;
-	fill(WHY_PAIRS / 2 + 1);
-	read_idle(3 * WHY_PAIRS_IDLE);
-	assert_int_equal(all->pairs[WHY_PARTS].state, WHY_READY);
+	for (unsigned int ends = 0; ends < 2; ends++) {
+		all->read.retires = !ends;
+		fill(ends ? WHY_PAIRS / 2 + 1 : WHY_PAIRS / 2 - WHY_PARTS);
+		read_idle(3 * WHY_PAIRS_IDLE);
+		assert_int_equal(all->pairs[WHY_PARTS].state, WHY_READY);
+	}
 }
 
 TEST(idle_pairs_give_up_their_places)
