@@ -323,18 +323,13 @@ TEST(test_pages_of_a_process_that_has_ended_are_gone)
 	}
 }
 
-static bool has_state(pid_t pid, char wanted)
+TEST(test_pages_of_threads_that_go_on_are_not_gone)
 {
 	struct process_stat stat;
 
-	return !process_stat__read("", pid, &stat) && stat.state == wanted;
-}
-
-TEST(test_pages_of_threads_that_go_on_are_not_gone)
-{
 	need_move_pages();
 	begin_victim(-1, leave_a_thread);
-	while (!has_state(victim.pid, 'Z'))
+	while (process_stat__read("", victim.pid, &stat) || stat.state != 'Z')
 		usleep(1000);
 	assert_int_equal(left_of_victim(), 1);
 	end_victim();

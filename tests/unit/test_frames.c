@@ -134,10 +134,6 @@ TEST(names_longer_than_a_text_are_cut)
 	assert_true(strlen(frame__text(&frames.frames[0], 1, false, out)) < FRAME_TEXT);
 }
 
-static void fill_nothing(struct run_data *delta, unsigned int interval, const void *arg)
-{
-}
-
 /* A recording with these frames. */
 static void write_run(void)
 {
@@ -147,7 +143,7 @@ static void write_run(void)
 	add(&run->frames, 7, 0x1000, "main+0x1", "a+0x1000 (8f3e)", true);
 	frames__sort(&run->frames);
 	strcpy(run->frames_why, "some are hidden");
-	recording_write(run, dir, "run", 1, fill_nothing, NULL);
+	recording_write(run, dir, "run", 1, NULL, NULL);
 }
 
 static struct run read_run;
