@@ -15,7 +15,6 @@
 static const struct act_config process = { .method = "move_pages",
 					   .target = { .pid = 7 },
 					   .keep = true };
-static struct act_done done;
 
 /* Two nodes, and 100 pages of process 7, most on the second one. */
 static void set_up(void)

@@ -16,8 +16,6 @@ static const struct act_config dry_run = { .method = "damon",
 					   .target = { .cgroup = "a" },
 					   .dry_run = true };
 
-static struct act_done done;
-
 static void make_file(const char *format, unsigned int which, const char *text)
 {
 	unit_write(dir, unit_text(format, which), text);
