@@ -14,6 +14,7 @@ static const struct act_nodes nodes = { .near = 1, .far = 2 };
 
 static struct act *act;
 static struct act_place place;
+static struct act_done done __attribute__((unused));
 static char why[TIER_TEXT];
 
 /* Nodes with memory, as the kernel lists them; node 0 has CPUs, and process 7 runs. */

@@ -9,10 +9,17 @@
 #include "print/compare.h"
 
 static struct comparison comparison;
+static struct comparison_rules rules; /* which a test may change */
 
 static inline void begin(void)
 {
 	memset(&comparison, 0, sizeof(comparison));
+	rules = (struct comparison_rules){
+		.judge = { .confidence = 0.95,
+			   .statistics = (1U << JUDGE_STATISTICS) - 1,
+			   .run_spread = JUDGE_RUN_SPREAD },
+		.top = 10,
+	};
 	unit_enter_dir();
 }
 
@@ -41,22 +48,10 @@ static inline void write_mix(const char *name, uint64_t events, uint64_t tail,
 	write_run(begin_memlat(), name, events, tail, intervals);
 }
 
-__attribute__((unused)) static const struct comparison_rules defaults = {
-	.judge = { .confidence = 0.95,
-		   .statistics = (1U << JUDGE_STATISTICS) - 1,
-		   .run_spread = JUDGE_RUN_SPREAD },
-	.top = 10,
-};
-
-static inline int compare_with(const struct comparison_rules *rules)
-{
-	comparison__clear(&comparison);
-	return comparison__run(&comparison, rules, unit_path(dir, "off"), unit_path(dir, "on"));
-}
-
 static inline int compare(void)
 {
-	return compare_with(&defaults);
+	comparison__clear(&comparison);
+	return comparison__run(&comparison, &rules, unit_path(dir, "off"), unit_path(dir, "on"));
 }
 
 static inline const struct judged *statistic(unsigned int which)

@@ -31,7 +31,7 @@ static inline struct run *recording_begin(const char *module, const char *method
 /* Fills in an interval; `delta` has one element for each probe. */
 typedef void recording_fill(struct run_data *delta, unsigned int interval, const void *arg);
 
-/* Writes it to where/name with so many intervals, and frees it. */
+/* Writes it to where/name with so many intervals, and frees it. Without `fill` they are empty. */
 static inline void recording_write(struct run *run, const char *where, const char *name,
 				   unsigned int intervals, recording_fill *fill, const void *arg)
 {
@@ -49,7 +49,8 @@ static inline void recording_write(struct run *run, const char *where, const cha
 
 		for (unsigned int j = 0; j < run->nr_probes; j++)
 			run__zero_data(&deltas[j]);
-		fill(deltas, i, arg);
+		if (fill)
+			fill(deltas, i, arg);
 		assert_int_equal(writer.ops->interval(&writer, run, &interval), 0);
 		assert_int_equal(run__end_rows(run, true), 0);
 		for (unsigned int j = 0; j < run->nr_probes; j++)

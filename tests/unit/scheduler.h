@@ -145,11 +145,6 @@ static void set_place(struct thread *thread, __u32 on, bool delayed)
 	thread->kernel.se.cfs_rq = &cpus[on].queues[delayed];
 }
 
-static bool is_delayed(const struct thread *thread)
-{
-	return thread->kernel.se.cfs_rq != &cpus[thread->cpu].queues[0];
-}
-
 /* ---- the account ---- */
 
 static void begin_wait(struct thread *thread, __u64 earliest)
@@ -299,7 +294,7 @@ static void wake(struct thread *thread, __u32 from, __u32 to, __u64 late_ns)
 /* A task that waits, or sleeps on its run queue, gets another one. */
 static void move(struct thread *thread, __u32 from, __u32 to)
 {
-	bool delayed = is_delayed(thread);
+	bool delayed = thread->kernel.se.cfs_rq != &cpus[thread->cpu].queues[0];
 
 	update_clock(thread->cpu);
 	thread->kernel.on_rq = MOVING;

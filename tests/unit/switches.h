@@ -139,9 +139,7 @@ static void begin_maps(size_t room)
 
 static bool is_skipped(enum event event)
 {
-	if (!(kind.skipped & 1U << event) || !one_in(6))
-		return false;
-	return true;
+	return kind.skipped & 1U << event && one_in(6);
 }
 
 static void attach(void)

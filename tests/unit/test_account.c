@@ -20,6 +20,7 @@ static bool has_other_parts(enum account_kind kind)
 	return account.parts != before.parts;
 }
 
+#define STAT "10 1 80 100 20 2 160 200 0 5 6 3 0 24 30 4 40\n"
 #define DOMAIN "domain0 3 0 0 0 0 0 0 0 0 0 0\n"
 
 TEST(test_waits_are_summed_over_cpus)
@@ -49,6 +50,10 @@ TEST(test_files_of_the_kernel)
 		uint64_t events;
 		const char *why;
 	} cases[] = {
+		{ "proc/none", "", ACCOUNT_WAITS, -ENOENT, 0,
+		  "this kernel has none (CONFIG_SCHEDSTATS)" },
+		{ "sys/block/zram0/stat", STAT, ACCOUNT_REQUESTS, -ENODEV, 0,
+		  "no disk has requests of its own" },
 		{ "proc/vmstat", "pgmajfault 7\npgfault 12345\nthp_fault_alloc 1\n", ACCOUNT_FAULTS,
 		  0, 12345, NULL },
 		{ "proc/vmstat", "nr_free_pages 7\n", ACCOUNT_FAULTS, -ENODATA, 0,
@@ -81,14 +86,6 @@ TEST(test_a_cpu_that_goes_is_noticed)
 	unit_write(dir, "proc/schedstat", "version 15\ncpu1 0 0 0 0 0 0 0 2 2\n");
 	assert_true(has_other_parts(ACCOUNT_WAITS));
 }
-
-TEST(test_no_schedstat_says_what_the_kernel_lacks)
-{
-	assert_int_equal(read_kind(ACCOUNT_WAITS), -ENOENT);
-	assert_string_equal(why, "this kernel has none (CONFIG_SCHEDSTATS)");
-}
-
-#define STAT "10 1 80 100 20 2 160 200 0 5 6 3 0 24 30 4 40\n"
 
 static void add_disk(const char *name, const char *iostats, const char *stat)
 {
@@ -142,13 +139,6 @@ TEST(test_a_disk_that_goes_meanwhile_is_left_out)
 	unit_write(dir, "sys/block/sdb/queue/iostats", "1\n");
 	assert_int_equal(read_kind(ACCOUNT_REQUESTS), 0);
 	assert_int_equal(account.events, before.events);
-}
-
-TEST(test_disks_without_requests_are_no_account)
-{
-	unit_write(dir, "sys/block/zram0/stat", STAT);
-	assert_int_equal(read_kind(ACCOUNT_REQUESTS), -ENODEV);
-	assert_string_equal(why, "no disk has requests of its own");
 }
 
 /* Ours, the kernel's, tolerance. */

@@ -15,7 +15,6 @@
 static const struct act_config process = { .method = "move_pages",
 					   .target = { .pid = 7 },
 					   .keep = true };
-static struct act_done done;
 
 /* Two nodes, and 100 pages of process 7, most on the second one. */
 static void set_up(void)
@@ -323,18 +322,13 @@ TEST(test_pages_of_a_process_that_has_ended_are_gone)
 	}
 }
 
-static bool has_state(pid_t pid, char wanted)
+TEST(test_pages_of_threads_that_go_on_are_not_gone)
 {
 	struct process_stat stat;
 
-	return !process_stat__read("", pid, &stat) && stat.state == wanted;
-}
-
-TEST(test_pages_of_threads_that_go_on_are_not_gone)
-{
 	need_move_pages();
 	begin_victim(-1, leave_a_thread);
-	while (!has_state(victim.pid, 'Z'))
+	while (process_stat__read("", victim.pid, &stat) || stat.state != 'Z')
 		usleep(1000);
 	assert_int_equal(left_of_victim(), 1);
 	end_victim();

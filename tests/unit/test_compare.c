@@ -2,8 +2,6 @@
 #include "compared.h"
 #include "fields.h"
 
-#include <sqlite3.h>
-
 #include "store/json.h"
 
 /*
@@ -12,7 +10,6 @@
  */
 TEST(shares_are_not_counts)
 {
-	struct comparison_rules stated = defaults;
 	const char *table, *summary;
 
 	write_mix("off", 16165, 136, 10);
@@ -20,8 +17,8 @@ TEST(shares_are_not_counts)
 	assert_int_equal(compare(), 0);
 	assert_int_equal(statistic(JUDGE_TAIL)->verdict, JUDGE_NO_DIFFERENCE);
 	assert_true(statistic(JUDGE_TAIL)->ratio < 0.1);
-	stated.judge.run_spread = 0.25;
-	assert_int_equal(compare_with(&stated), 0);
+	rules.judge.run_spread = 0.25;
+	assert_int_equal(compare(), 0);
 	assert_int_equal(statistic(JUDGE_TAIL)->verdict, JUDGE_BETTER);
 	assert_int_equal(comparison.verdicts[JUDGE_WORSE], 0);
 	assert_int_equal(comparison.rows[0].total[0].tail, 136);
@@ -264,14 +261,12 @@ static void write_keys(const char *name, uint64_t events)
 
 TEST(keys)
 {
-	struct comparison_rules rules = defaults;
-
 	write_keys("off", 90000);
 	write_keys("on", 100000);
 	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.nr, 1);
 	rules.by = 1U << LAT_BY_PROCESS;
-	assert_int_equal(compare_with(&rules), 0);
+	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.nr, 5);
 	assert_false(warned("more names"));
 	assert_string_equal(comparison.rows[1].key, "fio");
@@ -287,24 +282,13 @@ TEST(keys)
 	assert_order(text(), "process only-off",
 		     "tail, p50, p90, p99, p99.9, p99.99, mean: cannot tell: no events");
 	rules.top = 1;
-	assert_int_equal(compare_with(&rules), 0);
+	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.nr, 2);
 	assert_warned("3 more names by process");
 	rules.by = 1U << LAT_BY_DISK | 1U << LAT_BY_MODE;
-	assert_int_equal(compare_with(&rules), 0);
+	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.nr, 2);
 	assert_warned("memlat handle_mm_fault was not split by disk");
-}
-
-static void cut_off(const char *name)
-{
-	sqlite3 *db;
-
-	assert_int_equal(sqlite3_open(unit_text("%s/%s/run.db", dir, name), &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, "UPDATE meta SET value = 0 WHERE name = 'complete'", NULL,
-				      NULL, NULL),
-			 SQLITE_OK);
-	sqlite3_close(db);
 }
 
 TEST(what_makes_it_doubtful)
@@ -322,8 +306,8 @@ TEST(what_makes_it_doubtful)
 	run->filter = strdup("pid 12");
 	run->probes[0].in_flight = (struct lat_in_flight){ .count = 11 };
 	run->probes[0].recursion_missed = 12;
+	run->complete = false;
 	write_run(run, "on", 100000, 10, 20);
-	cut_off("on");
 	assert_int_equal(compare(), 0);
 	assert_warned("/on was cut off");
 	assert_warned("differs: kernel (6.1.0, but 6.12.0)");
@@ -373,7 +357,7 @@ TEST(test_a_recording_that_the_kernel_contradicts_is_warned_of)
 TEST(one_recording_twice)
 {
 	write_mix("on", 100000, 1000, 20);
-	assert_int_equal(comparison__run(&comparison, &defaults, unit_path(dir, "on/run.db"),
+	assert_int_equal(comparison__run(&comparison, &rules, unit_path(dir, "on/run.db"),
 					 unit_path(dir, "on")),
 			 0);
 	assert_warned("are the same recording");
@@ -385,27 +369,24 @@ TEST(one_recording_twice)
 
 TEST(only_one_probe)
 {
-	struct comparison_rules rules = defaults;
-
 	write_mix("off", 100000, 1000, 20);
 	write_mix("on", 100000, 1000, 20);
 	rules.probe = "memlat";
-	assert_int_equal(compare_with(&rules), 0);
+	assert_int_equal(compare(), 0);
 	rules.probe = "iolat";
-	assert_int_equal(compare_with(&rules), -ENODATA);
+	assert_int_equal(compare(), -ENODATA);
 	assert_int_equal(comparison.nr_refusals, 0);
 }
 
 TEST(as_json)
 {
-	struct comparison_rules stated = defaults;
 	struct json_object *object;
 	const char *mean;
 
 	write_mix("off", 16165, 136, 10);
 	write_mix("on", 273286, 186, 10);
-	stated.judge.run_spread = 0.25;
-	assert_int_equal(compare_with(&stated), 0);
+	rules.judge.run_spread = 0.25;
+	assert_int_equal(compare(), 0);
 	object = compare__json(&comparison);
 	assert_field(object, "observation", "\"batch\"");
 	assert_int_equal(field_length(object, "off"), 1);

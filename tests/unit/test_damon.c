@@ -16,8 +16,6 @@ static const struct act_config dry_run = { .method = "damon",
 					   .target = { .cgroup = "a" },
 					   .dry_run = true };
 
-static struct act_done done;
-
 static void make_file(const char *format, unsigned int which, const char *text)
 {
 	unit_write(dir, unit_text(format, which), text);
@@ -64,14 +62,14 @@ static void make_kdamond(unsigned int which)
 /* Blocks 0, 1, 2 and 10 of 128 MiB are on node 0, block 4 is on node 1. */
 static void make_machine(void)
 {
+	static const char *const blocks[] = { "node0/memory10",	      "node0/memory2",
+					      "node0/memory0",	      "node0/memory1",
+					      "node0/memory_failure", "node1/memory4" };
+
 	make_nodes("0-1\n");
 	unit_write(dir, "sys/devices/system/memory/block_size_bytes", "8000000\n");
-	unit_write(dir, NODES "node0/memory10/x", "");
-	unit_write(dir, NODES "node0/memory2/x", "");
-	unit_write(dir, NODES "node0/memory0/x", "");
-	unit_write(dir, NODES "node0/memory1/x", "");
-	unit_write(dir, NODES "node0/memory_failure/x", "");
-	unit_write(dir, NODES "node1/memory4/x", "");
+	for (size_t i = 0; i < COUNT_OF(blocks); i++)
+		unit_write(dir, unit_text(NODES "%s/x", blocks[i]), "");
 	unit_write(dir, "proc/7/numa_maps", "1000 default N0=75 N1=25 kernelpagesize_kB=4\n");
 	unit_write(dir, CGROUP "cgroup.procs", "7\n");
 	unit_write(dir, CGROUP "memory.current", "1\n");

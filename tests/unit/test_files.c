@@ -13,15 +13,20 @@
 #define WHEN 1795216500 /* 2026-11-20T23:15:00Z */
 
 static struct run *run;
+static struct outfile file;
+static struct json_object *object; /* what a test reads */
 
 static void begin(void)
 {
 	run = sample_run();
+	file = (struct outfile){ 0 };
+	object = NULL;
 	unit_enter_dir();
 }
 
 static void end(void)
 {
+	json_object_put(object);
 	sample_free(run);
 	unit_leave_dir();
 }
@@ -44,50 +49,45 @@ static void assert_absent(const char *name)
 	assert_int_equal(access(unit_path(dir, name), F_OK), -1);
 }
 
-TEST(run_directories)
+static char path[4096]; /* of the newest run */
+
+static int create(const char *parent, const char *label, size_t size)
 {
 	struct rundir rundir;
-	char path[4096], text[32], *parent = strdup(unit_path(dir, "a/b"));
-	char *slashed = strdup(unit_path(dir, "a/b//"));
 
-	assert_int_equal(rundir__create(&rundir, parent, WHEN, NULL, path, sizeof(path)), 0);
-	assert_string_equal(path, unit_path(dir, "a/b/20261120T231500Z"));
-	assert_int_equal(rundir__create(&rundir, parent, WHEN, NULL, path, sizeof(path)), 0);
-	assert_string_equal(path, unit_path(dir, "a/b/20261120T231500Z-2"));
-	assert_int_equal(rundir__create(&rundir, parent, WHEN, NULL, path, sizeof(path)), 0);
-	assert_string_equal(path, unit_path(dir, "a/b/20261120T231500Z-3"));
-	assert_int_equal(rundir__create(&rundir, slashed, WHEN, NULL, path, sizeof(path)), 0);
-	assert_string_equal(path, unit_path(dir, "a/b/20261120T231500Z-4"));
-	assert_int_equal(
-		rundir__create(&rundir, parent, WHEN, "../off \303\251", path, sizeof(path)), 0);
-	assert_string_equal(path, unit_path(dir, "a/b/20261120T231500Z-..-off---"));
-	assert_int_equal(rundir__create(&rundir, parent, WHEN, NULL, path, 20), -ENAMETOOLONG);
+	return rundir__create(&rundir, parent, WHEN, label, path, size);
+}
+
+static void assert_created(const char *parent, const char *label, const char *name)
+{
+	assert_int_equal(create(unit_path(dir, parent), label, sizeof(path)), 0);
+	assert_string_equal(path, unit_path(dir, name));
+}
+
+TEST(run_directories)
+{
+	char text[32];
+
+	assert_created("a/b", NULL, "a/b/20261120T231500Z");
+	assert_created("a/b", NULL, "a/b/20261120T231500Z-2");
+	assert_created("a/b", NULL, "a/b/20261120T231500Z-3");
+	assert_created("a/b//", NULL, "a/b/20261120T231500Z-4");
+	assert_created("a/b", "../off \303\251", "a/b/20261120T231500Z-..-off---");
+	assert_int_equal(create(unit_path(dir, "a/b"), NULL, 20), -ENAMETOOLONG);
 	assert_string_equal(rundir__utc(WHEN, text, sizeof(text)), "2026-11-20T23:15:00Z");
-	free(slashed);
-	free(parent);
 }
 
 TEST(run_directory_errors)
 {
-	struct rundir rundir;
-	char path[4096], *file;
-
 	unit_write(dir, "file", "");
-	file = strdup(unit_path(dir, "file"));
-	assert_int_equal(rundir__create(&rundir, file, WHEN, NULL, path, sizeof(path)), -ENOTDIR);
-	assert_int_equal(rundir__create(&rundir, unit_path(dir, "file/below"), WHEN, NULL, path,
-					sizeof(path)),
-			 -ENOTDIR);
-	assert_int_equal(rundir__create(&rundir, "", WHEN, NULL, path, sizeof(path)), -ENOENT);
-	assert_int_equal(rundir__create(&rundir, "/proc/nonesuch", WHEN, NULL, path, sizeof(path)),
-			 -ENOENT);
-	free(file);
+	assert_int_equal(create(unit_path(dir, "file"), NULL, sizeof(path)), -ENOTDIR);
+	assert_int_equal(create(unit_path(dir, "file/below"), NULL, sizeof(path)), -ENOTDIR);
+	assert_int_equal(create("", NULL, sizeof(path)), -ENOENT);
+	assert_int_equal(create("/proc/nonesuch", NULL, sizeof(path)), -ENOENT);
 }
 
 TEST(files_appear_whole)
 {
-	struct outfile file = { 0 };
-
 	unit_write(dir, "out", "old");
 	assert_int_equal(outfile__open(&file, dir, "out"), 0);
 	fputs("new", file.stream);
@@ -106,8 +106,6 @@ TEST(files_appear_whole)
 
 TEST(failed_files_leave_nothing)
 {
-	struct outfile file = { NULL };
-
 	assert_int_equal(outfile__open(&file, unit_path(dir, "nonesuch"), "out"), -ENOENT);
 	/* the device that is always full, in place of the temporary file */
 	assert_int_equal(outfile__open(&file, dir, "out"), 0);
@@ -138,8 +136,6 @@ int fsync(int fd)
 
 TEST(test_file_is_on_the_disk_before_its_name_is)
 {
-	struct outfile file = { NULL };
-
 	synced_files = synced_dirs = 0;
 	assert_int_equal(outfile__open(&file, dir, "out"), 0);
 	fputs("some", file.stream);
@@ -174,12 +170,12 @@ TEST(test_no_field_of_csv_is_a_formula)
 
 TEST(test_json_has_null_for_what_is_no_number)
 {
-	struct json_object *object = json_tokener_parse(
+	struct json_object *given = json_tokener_parse(
 		"{\"a\": NaN, \"b\": -Infinity, \"c\": 1.5, \"d\": \"x\\u202ey\", \"e\": 2}");
 
-	assert_non_null(object);
-	json_object_object_add(object, "f", json_object_new_double_s(NAN, "nan"));
-	assert_int_equal(json__print(object, unit_print(), false), 0);
+	assert_non_null(given);
+	json_object_object_add(given, "f", json_object_new_double_s(NAN, "nan"));
+	assert_int_equal(json__print(given, unit_print(), false), 0);
 	assert_string_equal(unit_printed(),
 			    "{\"a\":null,\"b\":null,\"c\":1.5,\"d\":\"x?y\",\"e\":2,\"f\":null}\n");
 }
@@ -256,61 +252,32 @@ TEST(writers_need_a_directory)
 	}
 }
 
-static struct json_object *parse(const char *name)
-{
-	struct json_object *object = json_tokener_parse(content(name));
-
-	assert_non_null(object);
-	return object;
-}
-
-static const char *const summary_fields[] = { "schema",
-					      "module",
-					      "metric",
-					      "duration_sec",
-					      "total_events",
-					      "tail_events",
-					      "tail_threshold_us",
-					      "max_bucket",
-					      "max_us",
-					      "mean_us",
-					      "percentiles",
-					      "accounting",
-					      "mechanism",
-					      "metrics",
-					      "keys",
-					      "start_utc",
-					      "workload",
-					      "filter",
-					      "host",
-					      "labels",
-					      "complete",
-					      "running" };
-
-static void write_summaries(void)
+/* Writes all summaries, and reads one of them. */
+static void read_summary(const char *name)
 {
 	struct writer writer = { .ops = &writer_summary, .dir = dir };
 
 	assert_int_equal(writer.ops->open(&writer, run), 0);
 	assert_int_equal(writer.ops->interval(&writer, run, NULL), 0);
 	assert_int_equal(writer.ops->close(&writer, run), 0);
+	object = json_tokener_parse(content(name));
+	assert_non_null(object);
 }
 
 TEST(summary_has_its_fields_in_order)
 {
-	struct json_object *summary;
-	size_t nr = 0;
+	const char *names = "";
 
-	write_summaries();
-	summary = parse("iolat.summary.json");
-	json_object_object_foreach(summary, name, value)
+	read_summary("iolat.summary.json");
+	json_object_object_foreach(object, name, value)
 	{
-		assert_true(nr < COUNT_OF(summary_fields));
-		assert_string_equal(name, summary_fields[nr++]);
+		names = unit_text("%s %s", names, name);
 	}
-	assert_int_equal(nr, COUNT_OF(summary_fields));
+	assert_string_equal(names, " schema module metric duration_sec total_events tail_events"
+				   " tail_threshold_us max_bucket max_us mean_us percentiles"
+				   " accounting mechanism metrics keys start_utc workload filter"
+				   " host labels complete running");
 	assert_absent("memlat.summary.json");
-	json_object_put(summary);
 }
 
 TEST(summary_holds_the_run)
@@ -338,13 +305,11 @@ TEST(summary_holds_the_run)
 		{ "accounting/balanced", "false" },
 		{ "accounting/recursion_missed", "7" },
 		{ "accounting/lost", "17" },
-		{ "accounting/in_flight/count", "3" },
-		{ "accounting/in_flight/before_attach", "0" },
-		{ "accounting/in_flight/oldest_us", "1234000" },
+		{ "accounting/in_flight",
+		  "{\"count\":3,\"before_attach\":0,\"oldest_us\":1234000,\"sum_us\":0}" },
 		{ "mechanism/method", "\"stamps\"" },
-		{ "mechanism/cost/events", "1000" },
-		{ "mechanism/cost/ns_per_event", "123" },
-		{ "mechanism/cost/cpu_share", "0.001808" },
+		{ "mechanism/cost",
+		  "{\"events\":1000,\"ns_per_event\":123,\"cpu_share\":0.001808}" },
 		{ "metrics/0/metric", "\"device\"" },
 		{ "metrics/2/metric", "\"total\"" },
 		{ "metrics/2/total_events", "147001" },
@@ -362,55 +327,44 @@ TEST(summary_holds_the_run)
 		{ "filter", "\"pid 12, disk sda\"" },
 		{ "host/kernel", "\"6.1.0\"" },
 		{ "host/mitigations/meltdown", "\"PTI\"" },
-		{ "labels/case", "\"off\"" },
-		{ "labels/who", "\"J. \\\"Doe\\\", x=y\"" },
+		{ "labels", "{\"case\":\"off\",\"who\":\"J. \\\"Doe\\\", x=y\"}" },
 		{ "complete", "true" },
 		{ "running", "false" },
 	};
-	struct json_object *summary;
 
-	write_summaries();
-	summary = parse("iolat.summary.json");
+	read_summary("iolat.summary.json");
 	for (size_t i = 0; i < COUNT_OF(expected); i++)
-		assert_field(summary, expected[i].path, expected[i].value);
+		assert_field(object, expected[i].path, expected[i].value);
 	for (unsigned int i = 0; i < LAT_COUNTS; i++)
 		if (counts__name(i))
-			field(summary, unit_text("accounting/%s", counts__name(i)));
-	json_object_put(summary);
+			field(object, unit_text("accounting/%s", counts__name(i)));
 }
 
 TEST(summary_without_events)
 {
-	static const char *const nulls[] = { "max_bucket",
-					     "max_us",
-					     "mean_us",
-					     "percentiles/p50_us",
-					     "percentiles/p99_99_us",
-					     "accounting/in_flight/oldest_us",
-					     "mechanism/cost",
-					     "workload",
-					     "filter",
-					     "host" };
-	struct json_object *summary;
-
 	free(run->workload);
 	free(run->filter);
 	free(run->host);
 	run->workload = run->filter = run->host = NULL;
-	write_summaries();
-	summary = parse("runqlat.summary.json");
-	for (size_t i = 0; i < COUNT_OF(nulls); i++)
-		assert_field(summary, nulls[i], "null");
-	assert_field(summary, "total_events", "0");
-	assert_field(summary, "metrics/0/log2_counts", "[]");
-	assert_false(json_object_object_get_ex(summary, "keys", NULL));
-	json_object_put(summary);
+	read_summary("runqlat.summary.json");
+	assert_field(object, "max_bucket", "null");
+	assert_field(object, "max_us", "null");
+	assert_field(object, "mean_us", "null");
+	assert_field(object, "percentiles/p50_us", "null");
+	assert_field(object, "percentiles/p99_99_us", "null");
+	assert_field(object, "accounting/in_flight/oldest_us", "null");
+	assert_field(object, "mechanism/cost", "null");
+	assert_field(object, "workload", "null");
+	assert_field(object, "filter", "null");
+	assert_field(object, "host", "null");
+	assert_field(object, "total_events", "0");
+	assert_field(object, "metrics/0/log2_counts", "[]");
+	assert_false(json_object_object_get_ex(object, "keys", NULL));
 }
 
 TEST(run_as_json)
 {
-	struct json_object *object = json__run(run);
-
+	object = json__run(run);
 	assert_field(object, "schema", "3");
 	assert_field(object, "probes/0/module", "\"iolat\"");
 	assert_field(object, "probes/0/total_events", "147001");
@@ -419,25 +373,20 @@ TEST(run_as_json)
 		     "\"the kernel does not allow kprobes here (lockdown)\"");
 	assert_field(object, "probes/2/total_events", "0");
 	assert_field(object, "labels/case", "\"off\"");
-	json_object_put(object);
 }
 
 /* Bytes that are no UTF-8 would make the whole file unreadable. */
 TEST(json_is_always_valid)
 {
-	struct json_object *summary;
-
 	free(run->workload);
 	run->workload = strdup("a\377b\033c\"\\");
 	free(run->host);
 	run->host = strdup("not JSON");
 	strcpy(run->labels[0].key, "k\200");
-	write_summaries();
-	summary = parse("iolat.summary.json");
-	assert_field(summary, "workload/command", "\"a?b?c\\\"\\\\\"");
-	assert_field(summary, "labels/k?", "\"off\"");
-	assert_field(summary, "host", "null");
-	json_object_put(summary);
+	read_summary("iolat.summary.json");
+	assert_field(object, "workload/command", "\"a?b?c\\\"\\\\\"");
+	assert_field(object, "labels/k?", "\"off\"");
+	assert_field(object, "host", "null");
 }
 
 TEST(live_json_is_a_line_an_interval)
@@ -447,7 +396,6 @@ TEST(live_json_is_a_line_an_interval)
 					 .end_ns = 2500000001,
 					 .delta = deltas };
 	struct writer writer = { .ops = &writer_live_json };
-	struct json_object *object;
 	const char *second;
 
 	sample_fill(&deltas[0], 0);
@@ -464,7 +412,6 @@ TEST(live_json_is_a_line_an_interval)
 	assert_field(object, "probes/0/module", "\"iolat\"");
 	assert_field(object, "probes/0/metrics/0/total_events", "147001");
 	assert_field(object, "probes/1/module", "\"runqlat\"");
-	json_object_put(object);
 	run__clear_data(&deltas[0]);
 	free(deltas);
 }
@@ -478,18 +425,15 @@ TEST(a_reader_that_left_is_an_error)
 	fclose(writer.state);
 }
 
-static struct json_object *describe(const char *root)
+static void describe(const char *root)
 {
-	struct json_object *host = json_tokener_parse(unit_keep(host__describe(root)));
-
-	assert_non_null(host);
-	return host;
+	json_object_put(object);
+	object = json_tokener_parse(unit_keep(host__describe(root)));
+	assert_non_null(object);
 }
 
 TEST(host_of_a_fake_machine)
 {
-	struct json_object *host;
-
 	unit_write(dir, "proc/sys/kernel/osrelease", "6.1.0-test\n");
 	unit_write(dir, "proc/sys/kernel/hostname", "web7\n");
 	unit_write(dir, "proc/cpuinfo",
@@ -504,35 +448,30 @@ TEST(host_of_a_fake_machine)
 	unit_write(dir, "sys/block/sda/queue/scheduler", "none [mq-deadline] kyber\n");
 	unit_write(dir, "sys/block/loop0/size", "0\n");
 	unit_write(dir, "sys/block/loop0/queue/scheduler", "[none]\n");
-	host = describe(dir);
-	assert_field(host, "kernel", "\"6.1.0-test\"");
-	assert_field(host, "hostname", "\"web7\"");
-	assert_field(host, "cpu_model", "\"Fast CPU\"");
-	assert_field(host, "hypervisor", "true");
-	assert_field(host, "cpus_online", "7");
-	assert_field(host, "memory_kb", "16384");
-	assert_field(host, "thp", "\"madvise\"");
-	assert_field(host, "preempt", "\"voluntary\"");
-	assert_field(host, "io_schedulers", "{\"sda\":\"mq-deadline\"}");
-	assert_field(host, "mitigations/meltdown", "\"Mitigation: PTI\"");
-	assert_false(json_object_object_get_ex(host, "governor", NULL));
-	assert_false(json_object_object_get_ex(host, "clocksource", NULL));
-	json_object_put(host);
+	describe(dir);
+	assert_field(object, "kernel", "\"6.1.0-test\"");
+	assert_field(object, "hostname", "\"web7\"");
+	assert_field(object, "cpu_model", "\"Fast CPU\"");
+	assert_field(object, "hypervisor", "true");
+	assert_field(object, "cpus_online", "7");
+	assert_field(object, "memory_kb", "16384");
+	assert_field(object, "thp", "\"madvise\"");
+	assert_field(object, "preempt", "\"voluntary\"");
+	assert_field(object, "io_schedulers", "{\"sda\":\"mq-deadline\"}");
+	assert_field(object, "mitigations/meltdown", "\"Mitigation: PTI\"");
+	assert_false(json_object_object_get_ex(object, "governor", NULL));
+	assert_false(json_object_object_get_ex(object, "clocksource", NULL));
 }
 
 TEST(host_of_nothing_and_of_this)
 {
-	struct json_object *host;
-
-	host = describe(unit_path(dir, "empty"));
-	assert_false(json_object_object_get_ex(host, "kernel", NULL));
-	assert_false(json_object_object_get_ex(host, "mitigations", NULL));
-	field(host, "latscope");
-	json_object_put(host);
-	host = describe("");
-	field(host, "kernel");
+	describe(unit_path(dir, "empty"));
+	assert_false(json_object_object_get_ex(object, "kernel", NULL));
+	assert_false(json_object_object_get_ex(object, "mitigations", NULL));
+	field(object, "latscope");
+	describe("");
+	field(object, "kernel");
 	assert_lacks(unit_keep(host__describe("")), "\n");
-	json_object_put(host);
 }
 
 UNIT_MAIN(.each = { begin, end })

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "sample.h"
-#include "unit.h"
+#include "recording.h"
 
 #include <sqlite3.h>
 
 #include "core/frames.h"
 #include "print/why.h"
-#include "store/recording.h"
 #include "store/rundb.h"
 
 static struct frames frames; /* of the test that runs */
@@ -24,7 +22,7 @@ static void clear(void)
 	frames__clear(&frames);
 }
 
-TEST(each_process_has_its_own_addresses, NULL, clear)
+TEST(each_process_has_its_own_addresses)
 {
 	add(&frames, 7, 0x1000, "main+0x1", "a+0x1000", false);
 	add(&frames, 8, 0x1000, "other+0x2", "b+0x1000", false);
@@ -39,7 +37,7 @@ TEST(each_process_has_its_own_addresses, NULL, clear)
 }
 
 /* As an address at the top of one stack and the end of another. */
-TEST(one_address_is_one_frame, NULL, clear)
+TEST(one_address_is_one_frame)
 {
 	add(&frames, 7, 0x1000, "", "", true);
 	add(&frames, 7, 0x1000, "main+0x1", "a+0x1000", false);
@@ -85,7 +83,7 @@ TEST(a_stack_is_taken_apart)
 	assert_false(frames__next(&none, &address));
 }
 
-TEST(frames_of_the_tracing_program_are_skipped, NULL, clear)
+TEST(frames_of_the_tracing_program_are_skipped)
 {
 	const char *stack = "81 82 83 84", *none = "84 81";
 
@@ -112,7 +110,7 @@ static void assert_walk(uint64_t pid, const char *stack, unsigned int most, cons
 	assert_string_equal(all, wanted);
 }
 
-TEST(a_walk_says_how_the_stack_ends, NULL, clear)
+TEST(a_walk_says_how_the_stack_ends)
 {
 	add(&frames, 0, 0x81, "bpf_prog_1234_stamps_switch+0x1", "[bpf]", false);
 	add(&frames, 0, 0x84, "__schedule+0x4", "[kernel]", false);
@@ -126,7 +124,7 @@ TEST(a_walk_says_how_the_stack_ends, NULL, clear)
 	assert_walk(7, "", 6, "");
 }
 
-TEST(names_longer_than_a_text_are_cut, NULL, clear)
+TEST(names_longer_than_a_text_are_cut)
 {
 	char name[2 * FRAME_TEXT], out[FRAME_TEXT];
 
@@ -136,55 +134,52 @@ TEST(names_longer_than_a_text_are_cut, NULL, clear)
 	assert_true(strlen(frame__text(&frames.frames[0], 1, false, out)) < FRAME_TEXT);
 }
 
-/* run.db of a run with these frames. */
+/* A recording with these frames. */
 static void write_run(void)
 {
 	struct run *run = sample_bare();
-	struct run_interval interval = { .end_ns = 1000000000 };
-	struct run_data *deltas = calloc(RUN_PROBES, sizeof(*deltas));
-	struct writer writer = { .ops = &writer_db, .dir = dir };
 
-	interval.delta = deltas;
-	assert_int_equal(writer.ops->open(&writer, run), 0);
-	assert_int_equal(writer.ops->interval(&writer, run, &interval), 0);
-	run->duration_ns = interval.end_ns;
 	add(&run->frames, 0, 0xffffffff81000000, "vfs_read+0x3", "[kernel]", false);
 	add(&run->frames, 7, 0x1000, "main+0x1", "a+0x1000 (8f3e)", true);
 	frames__sort(&run->frames);
 	strcpy(run->frames_why, "some are hidden");
-	assert_int_equal(writer.ops->close(&writer, run), 0);
-	free(deltas);
-	run__free(run);
+	recording_write(run, dir, "run", 1, NULL, NULL);
+}
+
+static struct run read_run;
+static struct rundb *db;
+
+static int open_run(void)
+{
+	return rundb__open(&db, unit_path(dir, "run"), &read_run);
 }
 
 TEST(frames_are_read_back, unit_enter_dir, unit_leave_dir)
 {
-	struct run *read = calloc(1, sizeof(*read));
 	const struct frame *frame;
-	struct rundb *db;
 
 	write_run();
-	assert_int_equal(rundb__open(&db, dir, read), 0);
-	assert_int_equal(read->frames.nr, 2);
-	frame = frames__find(&read->frames, 0, 0xffffffff81000000);
+	assert_int_equal(open_run(), 0);
+	assert_int_equal(read_run.frames.nr, 2);
+	frame = frames__find(&read_run.frames, 0, 0xffffffff81000000);
 	assert_string_equal(frame->name, "vfs_read+0x3");
 	assert_string_equal(frame->place, "[kernel]");
 	assert_false(frame->truncated);
-	frame = frames__find(&read->frames, 7, 0x1000);
+	frame = frames__find(&read_run.frames, 7, 0x1000);
 	assert_string_equal(frame->place, "a+0x1000 (8f3e)");
 	assert_true(frame->truncated);
-	assert_string_equal(read->frames_why, "some are hidden");
+	assert_string_equal(read_run.frames_why, "some are hidden");
 	rundb__close(db);
-	run__free(read);
+	run__clear(&read_run);
 }
 
 static void change(const char *sql)
 {
-	sqlite3 *db;
+	sqlite3 *file;
 
-	assert_int_equal(sqlite3_open(unit_path(dir, "run.db"), &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(db);
+	assert_int_equal(sqlite3_open(unit_path(dir, "run/run.db"), &file), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(file, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(file);
 }
 
 TEST(damaged_frames_are_refused, unit_enter_dir, unit_leave_dir)
@@ -193,17 +188,14 @@ TEST(damaged_frames_are_refused, unit_enter_dir, unit_leave_dir)
 					       "UPDATE frame SET pid = -1",
 					       "UPDATE frame SET truncated = 'yes'",
 					       "DROP TABLE frame" };
-	struct run *read = calloc(1, sizeof(*read));
-	struct rundb *db;
 
 	for (size_t i = 0; i < COUNT_OF(changes); i++) {
 		write_run();
 		change(changes[i]);
-		assert_int_equal(rundb__open(&db, dir, read), -EUCLEAN);
-		run__clear(read);
-		assert_int_equal(remove(unit_path(dir, "run.db")), 0);
+		assert_int_equal(open_run(), -EUCLEAN);
+		run__clear(&read_run);
+		unit_empty_dir();
 	}
-	free(read);
 }
 
-UNIT_MAIN()
+UNIT_MAIN(.each = { .tear_down = clear })

@@ -5,7 +5,7 @@
  * reported and compared in every format. Each command must end in time, with a documented exit
  * status, without leaving a file, and its JSON must be valid.
  */
-#include "sample.h"
+#include "recording.h"
 
 #include <dirent.h>
 #include <sys/resource.h>
@@ -13,7 +13,6 @@
 #include <json-c/json.h>
 #include <sqlite3.h>
 
-#include "store/recording.h"
 #include <print/streams.h>
 #include "cli/cmd.h"
 
@@ -60,42 +59,23 @@ static void add_rows(struct table *table, uint64_t time_ns, unsigned int interva
 	}
 }
 
+static void fill(struct run_data *delta, unsigned int interval, const void *run)
+{
+	sample_fill(&delta[0], interval);
+	sample_record(&delta[2].metrics[0], 1000 * (interval + 1), 100);
+	add_rows(((const struct run *)run)->probes[3].table, (interval + 1) * RECORDING_INTERVAL_NS,
+		 interval);
+}
+
 /* Three probes, two with samples and one with a table, in 24 intervals. */
 static void record(void)
 {
-	struct recording_settings options = { 0 };
-	struct recording recording = { 0 };
-	struct run_data *deltas = calloc(RUN_PROBES, sizeof(*deltas));
 	struct run *run = sample_bare();
 
 	add_table(run);
-	origin = unit_tmpdir();
-	assert_int_equal(recording__create(&recording, origin, &options), 0);
-	assert_int_equal(recording__open(&recording, run, NULL), 0);
-	for (unsigned int i = 0; i < 24; i++) {
-		uint64_t start = i * 1000000000ULL;
-		struct run_interval interval = { .start_ns = start,
-						 .end_ns = start + 1000000000,
-						 .delta = deltas };
-
-		run__zero_data(&deltas[0]);
-		run__zero_data(&deltas[2]);
-		sample_fill(&deltas[0], i);
-		sample_record(&deltas[2].metrics[0], 1000 * (i + 1), 100);
-		add_rows(run->probes[3].table, interval.end_ns, i);
-		assert_int_equal(recording__interval(&recording, run, &interval, NULL), 0);
-		assert_int_equal(run__add_data(&run->probes[0].total, &deltas[0]), 0);
-		assert_int_equal(run__add_data(&run->probes[2].total, &deltas[2]), 0);
-	}
-	run->duration_ns = 24000000000;
 	sample_lives(run);
-	assert_int_equal(recording__close(&recording, run, NULL), 0);
-	assert_int_equal(rename(recording.dir, unit_path(origin, "run")), 0);
-	recording__free(&recording);
-	run__clear_data(&deltas[0]);
-	run__clear_data(&deltas[2]);
-	free(deltas);
-	sample_free(run);
+	origin = unit_tmpdir();
+	recording_write(run, origin, "run", 24, fill, run);
 }
 
 static void forget(void)
@@ -284,53 +264,28 @@ static unsigned int attack(const char *what)
 	return read;
 }
 
-static uint64_t seed;
-
-/* The same for the same seed, whatever ran before: a finding can be repeated alone. */
 static unsigned int pick(unsigned int count)
 {
-	seed ^= seed >> 12;
-	seed ^= seed << 25;
-	seed ^= seed >> 27;
-	return (unsigned int)((seed * 0x2545f4914f6cdd1d) >> 33) % count;
+	return (unsigned int)(unit_random() >> 33) % count;
 }
 
-static const char *const values[] = { "NULL",
-				      "''",
-				      "'x'",
-				      "x'00ff'",
-				      "-1",
-				      "0",
-				      "1",
-				      "2",
-				      "7",
-				      "1184",
-				      "1185",
-				      "4294967296",
-				      "9223372036854775807",
-				      "-9223372036854775808",
-				      "1e308",
-				      "9e999",
-				      "-9e999",
-				      "0.5",
-				      "'NaN'",
-				      "'process'",
-				      "'moon'",
-				      "char(27,91,51,49,109)",
-				      "'{\"a\":'",
-				      "'{\"kernel\":NaN}'",
-				      "replace(hex(zeroblob(5000)),'0','A')",
-				      "zeroblob(20000000)",
-				      "'=1+1'",
-				      "replace(hex(zeroblob(3000)),'00','[')",
-				      "'iolat'",
-				      "'tierlat'",
-				      "'slots'",
-				      "' '" };
+static const char *const values[][4] = {
+	{ "NULL", "''", "'x'", "x'00ff'" },
+	{ "-1", "0", "1", "2" },
+	{ "7", "1184", "1185", "4294967296" },
+	{ "9223372036854775807", "-9223372036854775808", "1e308", "9e999" },
+	{ "-9e999", "0.5", "'NaN'", "'process'" },
+	{ "'moon'", "char(27,91,51,49,109)", "'{\"a\":'", "'{\"kernel\":NaN}'" },
+	{ "replace(hex(zeroblob(5000)),'0','A')", "zeroblob(20000000)", "'=1+1'",
+	  "replace(hex(zeroblob(3000)),'00','[')" },
+	{ "'iolat'", "'tierlat'", "'slots'", "' '" },
+};
 
 static const char *value(void)
 {
-	return values[pick(COUNT_OF(values))];
+	unsigned int which = pick(4 * COUNT_OF(values));
+
+	return values[which / 4][which % 4];
 }
 
 static const char *const tables[][10] = {
@@ -471,7 +426,8 @@ TEST(changed_by_sql)
 		char said[8 * TEXT];
 
 		snprintf(said, sizeof(said), "LATSCOPE_SEED=%u", i);
-		seed = i * 0x9e3779b97f4a7c15;
+		/* The same for the same seed: a finding can be repeated alone. */
+		unit_random_state = i * 0x9e3779b97f4a7c15;
 		copy_origin();
 		mutate(said);
 		read += attack(said) > 0;
@@ -487,40 +443,35 @@ static void assert_refused(const char *name, const char *what)
 		fail_msg("%s: it is not refused with '%s'", name, what);
 }
 
-TEST(changes_that_are_refused)
+TEST(changes_that_are_damage)
 {
-	static const struct {
-		const char *sql, *what;
-	} changes[] = {
+	static const char *const changes[] = {
 		/* views, triggers and virtual tables */
-		{ "ALTER TABLE interval RENAME TO was; CREATE VIEW interval AS SELECT * FROM was",
-		  "this recording is damaged" },
-		{ "ALTER TABLE slots RENAME TO was; CREATE VIEW slots AS WITH RECURSIVE c(i) AS"
-		  " (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT 1 AS interval, 1 AS series,"
-		  " 1 AS slot, i AS count FROM c",
-		  "this recording is damaged" },
-		{ "CREATE TRIGGER t AFTER INSERT ON slots BEGIN DELETE FROM slots; END",
-		  "this recording is damaged" },
-		{ "CREATE VIRTUAL TABLE v USING fts4(a)", "this recording is damaged" },
-		{ "ALTER TABLE label RENAME TO was;"
-		  " CREATE TABLE label(id, name, value AS (hex(id)))",
-		  "this recording is damaged" },
-		{ "DROP VIEW totals; CREATE VIEW totals AS SELECT 1; CREATE VIEW more AS SELECT 1",
-		  "this recording is damaged" },
-		/* more keys than we write */
-		{ "WITH RECURSIVE c(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM c LIMIT 300000)"
-		  " INSERT INTO series SELECT i, 1, 'process', i, 'x' FROM c",
-		  "this recording has more keys than latscope writes" },
-		/* not a matter of keys: one text exceeds what latscope lets SQLite read */
-		{ "UPDATE probe SET mechanism = printf('%.*c', 32 << 20, 'x')",
-		  "this recording is damaged" },
+		"ALTER TABLE interval RENAME TO was; CREATE VIEW interval AS SELECT * FROM was",
+		"ALTER TABLE slots RENAME TO was; CREATE VIEW slots AS WITH RECURSIVE c(i) AS"
+		" (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT 1 AS interval, 1 AS series,"
+		" 1 AS slot, i AS count FROM c",
+		"CREATE TRIGGER t AFTER INSERT ON slots BEGIN DELETE FROM slots; END",
+		"CREATE VIRTUAL TABLE v USING fts4(a)",
+		"ALTER TABLE label RENAME TO was; CREATE TABLE label(id, name, value AS (hex(id)))",
+		"DROP VIEW totals; CREATE VIEW totals AS SELECT 1; CREATE VIEW more AS SELECT 1",
+		/* one text exceeds what latscope lets SQLite read */
+		"UPDATE probe SET mechanism = printf('%.*c', 32 << 20, 'x')",
 	};
 
 	for (size_t i = 0; i < COUNT_OF(changes); i++) {
 		copy_origin();
-		change(changes[i].sql);
-		assert_refused(changes[i].sql, changes[i].what);
+		change(changes[i]);
+		assert_refused(changes[i], "this recording is damaged");
 	}
+}
+
+TEST(more_keys_than_latscope_writes)
+{
+	copy_origin();
+	change("WITH RECURSIVE c(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM c LIMIT 300000)"
+	       " INSERT INTO series SELECT i, 1, 'process', i, 'x' FROM c");
+	assert_refused("more keys", "this recording has more keys than latscope writes");
 }
 
 /* Without its key, each interval reads all of a table. */
@@ -539,13 +490,13 @@ TEST(more_work_than_its_size_explains)
 
 TEST(what_is_no_file)
 {
-	copy_origin();
-	unlink(unit_path(dir, "run/run.db"));
-	assert_int_equal(mkfifo(unit_path(dir, "run/run.db"), 0600), 0);
-	assert_refused("no file", "this is not a recording of latscope");
-	unlink(unit_path(dir, "run/run.db"));
-	assert_int_equal(symlink("/dev/zero", unit_path(dir, "run/run.db")), 0);
-	assert_refused("no file", "this is not a recording of latscope");
+	static const char *const made_by[] = { "mkfifo", "ln -s /dev/zero" };
+
+	for (size_t i = 0; i < COUNT_OF(made_by); i++) {
+		copy_origin();
+		unit_shell("rm '%s/run/run.db' && %s '%s/run/run.db'", dir, made_by[i], dir);
+		assert_refused(made_by[i], "this is not a recording of latscope");
+	}
 }
 
 TEST(a_pipe_in_place_of_the_log)

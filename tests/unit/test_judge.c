@@ -119,6 +119,12 @@ static void assert_nothing_shown(void)
 		assert_int_equal(verdict(i), JUDGE_NO_DIFFERENCE);
 }
 
+static const struct judged *const tail = &pair.statistics[JUDGE_TAIL];
+static const struct judged *const mean = &pair.statistics[JUDGE_MEAN];
+static const struct judged *const rate = &pair.statistics[JUDGE_RATE];
+static const struct judged *const tail_rate = &pair.statistics[JUDGE_TAIL_RATE];
+static const struct judged *const p50 = &pair.statistics[JUDGE_QUANTILE + SUMMARY_P50];
+
 TEST(names)
 {
 	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++)
@@ -138,16 +144,14 @@ TEST(spread_from_run_to_run)
 		ns[i > 2] *= 1.1;
 	}
 	judge();
-	assert_true(fabs(pair.statistics[JUDGE_MEAN].spread - log(1.1) * sqrt(7.0 / 5)) < 1e-4);
+	assert_true(fabs(mean->spread - log(1.1) * sqrt(7.0 / 5)) < 1e-4);
 	pair.rules.batches = true;
 	judge();
-	assert_true(isnan(pair.statistics[JUDGE_MEAN].spread));
+	assert_true(isnan(mean->spread));
 }
 
 TEST(worse_and_better)
 {
-	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
-
 	judge_mixes((struct mix){ 5, 1000, 100000, 1000 }, (struct mix){ 5, 2000, 100000, 2000 });
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_WORSE);
 	assert_int_equal(verdict(JUDGE_QUANTILE + SUMMARY_P50), JUDGE_WORSE);
@@ -167,7 +171,7 @@ TEST(more_events_are_not_more_tail)
 {
 	judge_mixes((struct mix){ 5, 1000, 16165, 136 }, (struct mix){ 5, 1000, 273286, 186 });
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_BETTER);
-	assert_true(pair.statistics[JUDGE_TAIL].high < 0.1);
+	assert_true(tail->high < 0.1);
 }
 
 TEST(identical_runs)
@@ -176,8 +180,8 @@ TEST(identical_runs)
 		add_observation(i % 2, 1000, 100000, 1000);
 	judge();
 	assert_nothing_shown();
-	assert_true(pair.statistics[JUDGE_TAIL].p == 1);
-	assert_true(pair.statistics[JUDGE_MEAN].ratio == 1);
+	assert_true(tail->p == 1);
+	assert_true(mean->ratio == 1);
 }
 
 TEST(nothing_at_all)
@@ -191,7 +195,7 @@ TEST(nothing_at_all)
 	add_observations(0, 3, 1000, 1000, 10);
 	judge();
 	assert_cannot_tell(JUDGE_TAIL, "no events on ON");
-	assert_false(isnan(pair.statistics[JUDGE_TAIL].off));
+	assert_false(isnan(tail->off));
 }
 
 TEST(too_few_observations)
@@ -207,14 +211,12 @@ TEST(no_tail_on_either_group)
 {
 	judge_mixes((struct mix){ 3, 1000, 100000, 0 }, (struct mix){ 3, 1000, 100000, 0 });
 	assert_cannot_tell(JUDGE_TAIL, "no tail in either group");
-	assert_true(pair.statistics[JUDGE_TAIL].off == 0 && pair.statistics[JUDGE_TAIL].on == 0);
-	assert_true(pair.statistics[JUDGE_MEAN].tested);
+	assert_true(tail->off == 0 && tail->on == 0);
+	assert_true(mean->tested);
 }
 
 TEST(no_tail_on_one_group)
 {
-	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
-
 	judge_mixes((struct mix){ 5, 1000, 100000, 0 }, (struct mix){ 5, 1000, 100000, 1000 });
 	assert_true(tail->off == 0);
 	assert_int_equal(tail->verdict, JUDGE_WORSE);
@@ -224,8 +226,6 @@ TEST(no_tail_on_one_group)
 /* A wait of 8 us is short here: the half event does not make it 99.9 %. */
 TEST(all_in_the_tail)
 {
-	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
-
 	for (unsigned int i = 0; i < 5; i++) {
 		add_observation(0, 20000, 8000 + i, 8000 + i);
 		add_observation(1, 20000, 800 + i, 800 + i);
@@ -243,8 +243,8 @@ TEST(a_few_tail_events)
 	for (unsigned int i = 0; i < 12; i++)
 		add_observation(1, 1000, 1000, 2);
 	judge();
-	assert_true(pair.statistics[JUDGE_TAIL].p > 0.0001 && pair.statistics[JUDGE_TAIL].p < 0.01);
-	assert_true(pair.statistics[JUDGE_TAIL].low < 2.5);
+	assert_true(tail->p > 0.0001 && tail->p < 0.01);
+	assert_true(tail->low < 2.5);
 }
 
 TEST(too_few_events_for_a_share)
@@ -273,7 +273,6 @@ TEST(too_few_events_for_a_quantile)
 /* Both means are equally well known, or one depends on an event that came once. */
 TEST(a_mean_of_few_events)
 {
-	const struct judged *mean = &pair.statistics[JUDGE_MEAN];
 	struct lat_hist hist = { 0 };
 
 	for (unsigned int i = 0; i < 6; i++) {
@@ -293,8 +292,6 @@ TEST(a_mean_of_few_events)
 
 TEST(below_the_resolution)
 {
-	const struct judged *p50 = &pair.statistics[JUDGE_QUANTILE + SUMMARY_P50];
-
 	/* Medians within slot 0, [0, 31.25) ns, that differ by where it ends. */
 	for (unsigned int i = 0; i < 6; i++) {
 		struct lat_hist hist = { 0 };
@@ -315,9 +312,9 @@ TEST(only_what_is_asked_for)
 	judge_mixes((struct mix){ 3, 1000, 100000, 1000 }, (struct mix){ 3, 2000, 100000, 2000 });
 	assert_int_equal(pair.family, 1);
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_WORSE);
-	assert_true(pair.statistics[JUDGE_TAIL].adjusted == pair.statistics[JUDGE_TAIL].p);
+	assert_true(tail->adjusted == tail->p);
 	assert_int_equal(verdict(JUDGE_MEAN), JUDGE_NO_DIFFERENCE);
-	assert_false(isnan(pair.statistics[JUDGE_MEAN].low));
+	assert_false(isnan(mean->low));
 }
 
 TEST(a_minimal_effect)
@@ -328,12 +325,11 @@ TEST(a_minimal_effect)
 	pair.rules.min_effect = 0.5;
 	judge();
 	assert_nothing_shown();
-	assert_true(pair.statistics[JUDGE_TAIL].p == 1);
+	assert_true(tail->p == 1);
 }
 
 TEST(correction_is_said)
 {
-	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
 	static struct judged others[40][JUDGE_STATISTICS];
 	struct judged *family[41] = { pair.statistics };
 
@@ -353,9 +349,6 @@ TEST(correction_is_said)
 /* An idle machine: of 5 batches 3 are empty, or all. It is an observation, not a missing one. */
 TEST(idle_is_data)
 {
-	const struct judged *rate = &pair.statistics[JUDGE_RATE];
-	const struct judged *tail_rate = &pair.statistics[JUDGE_TAIL_RATE];
-
 	pair.rules.batches = true;
 	pair.rules.run_spread = JUDGE_RUN_SPREAD;
 	pair.windows[0] = 5;
@@ -366,7 +359,7 @@ TEST(idle_is_data)
 	assert_true(rate->off == 0 && rate->on == 10000 && rate->low > 100);
 	assert_true(tail_rate->off == 0);
 	assert_cannot_tell(JUDGE_MEAN, "no events on OFF");
-	assert_string_equal(judge__verdict(&pair.statistics[JUDGE_MEAN]), "cannot tell");
+	assert_string_equal(judge__verdict(mean), "cannot tell");
 	pair.windows[0] = 0;
 	add_observations(0, 2, 1000, 20, 0);
 	pair.windows[0] = 5;
@@ -385,7 +378,7 @@ TEST(a_nearly_empty_batch)
 	judge_mixes((struct mix){ 4, 1000, 100000, 100 }, (struct mix){ 5, 1000, 100000, 50000 });
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_WORSE);
 	assert_int_equal(verdict(JUDGE_MEAN), JUDGE_WORSE);
-	assert_true(pair.statistics[JUDGE_TAIL].low > 200);
+	assert_true(tail->low > 200);
 	again();
 	pair.rules.batches = true;
 	add_observations(0, 3, 1000, 2, 0);
@@ -420,27 +413,25 @@ TEST(a_rate_of_few_events)
 
 #define PAIRS 4000
 
-/* A Poisson count of a small mean. */
-static unsigned int draw(double mean, uint64_t *state)
+/* A Poisson count of a small average. */
+static unsigned int draw(double average)
 {
 	double product = 1;
 	unsigned int count = 0;
 
 	for (;; count++) {
-		*state = *state * 6364136223846793005 + 1442695040888963407;
-		product *= (double)(*state >> 11) * 0x1p-53;
-		if (product < exp(-mean))
+		product *= unit_uniform();
+		if (product < exp(-average))
 			return count;
 	}
 }
 
-static void draw_observations(unsigned int group, unsigned int windows, double mean,
-			      uint64_t *state)
+static void draw_observations(unsigned int group, unsigned int windows, double average)
 {
 	for (unsigned int i = 0; i < windows; i++) {
 		struct lat_hist hist = { 0 };
 
-		sample_add(&hist, 1000, draw(mean, state));
+		sample_add(&hist, 1000, draw(average));
 		if (hist.sum_ns)
 			take(group, &hist);
 		pair.windows[group] = i + 1;
@@ -451,7 +442,6 @@ static void draw_observations(unsigned int group, unsigned int windows, double m
 TEST(equal_rates_are_seldom_told_apart)
 {
 	static const double means[] = { 0.3, 1, 3, 20 };
-	uint64_t seed = 1;
 
 	for (unsigned int i = 0; i < 8; i++) {
 		unsigned int wrong = 0;
@@ -460,8 +450,8 @@ TEST(equal_rates_are_seldom_told_apart)
 			again();
 			pair.rules.statistics = 1U << JUDGE_RATE;
 			pair.rules.batches = i % 2;
-			draw_observations(0, 5, means[i / 2], &seed);
-			draw_observations(1, 5, means[i / 2], &seed);
+			draw_observations(0, 5, means[i / 2]);
+			draw_observations(1, 5, means[i / 2]);
 			judge();
 			wrong += verdict(JUDGE_RATE) != JUDGE_NO_DIFFERENCE;
 		}
@@ -471,10 +461,19 @@ TEST(equal_rates_are_seldom_told_apart)
 	}
 }
 
+/* Tails of each 100,000 events of its batches. */
+static enum judge_verdict verdict_of_one_run(double spread, uint64_t off, uint64_t on)
+{
+	again();
+	pair.rules.batches = true;
+	pair.rules.run_spread = spread;
+	judge_mixes((struct mix){ 5, 1000, 100000, off }, (struct mix){ 5, 1000, 100000, on });
+	return tail->verdict;
+}
+
 /* Batches of one run: a difference that batches would show is none if runs differ by 25 %. */
 TEST(one_run)
 {
-	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
 	double low;
 
 	pair.rules.batches = true;
@@ -490,19 +489,9 @@ TEST(one_run)
 		    pair.observations[0][0].hist.tail + pair.observations[0][1].hist.tail +
 			    pair.observations[0][2].hist.tail + pair.observations[0][3].hist.tail +
 			    pair.observations[0][4].hist.tail);
-	again();
-	pair.rules.batches = true;
-	pair.rules.run_spread = JUDGE_RUN_SPREAD;
-	judge_mixes((struct mix){ 5, 1000, 100000, 50 }, (struct mix){ 5, 1000, 100000, 1000 });
-	assert_int_equal(tail->verdict, JUDGE_NO_DIFFERENCE);
-	pair.rules.run_spread = 0.25;
-	judge();
-	assert_int_equal(tail->verdict, JUDGE_WORSE);
-	again();
-	pair.rules.batches = true;
-	pair.rules.run_spread = JUDGE_RUN_SPREAD;
-	judge_mixes((struct mix){ 5, 1000, 100000, 10 }, (struct mix){ 5, 1000, 100000, 50000 });
-	assert_int_equal(tail->verdict, JUDGE_WORSE);
+	assert_int_equal(verdict_of_one_run(JUDGE_RUN_SPREAD, 50, 1000), JUDGE_NO_DIFFERENCE);
+	assert_int_equal(verdict_of_one_run(0.25, 50, 1000), JUDGE_WORSE);
+	assert_int_equal(verdict_of_one_run(JUDGE_RUN_SPREAD, 10, 50000), JUDGE_WORSE);
 }
 
 TEST(a_window_of_no_time)
@@ -512,11 +501,11 @@ TEST(a_window_of_no_time)
 	const uint64_t windows_ns[] = { 1000000000, 0, 1000000000 };
 
 	for (int batches = 0; batches < 2; batches++) {
-		struct rate rate = rate__of(observations, 2, windows_ns, 3, false, batches);
+		struct rate found = rate__of(observations, 2, windows_ns, 3, false, batches);
 
-		assert_true(rate.per_second == 6);
-		assert_true(isfinite(rate.centre));
-		assert_true(isfinite(rate.variance));
+		assert_true(found.per_second == 6);
+		assert_true(isfinite(found.centre));
+		assert_true(isfinite(found.variance));
 	}
 }
 
@@ -527,15 +516,15 @@ TEST(spread_of_a_mean_of_rates)
 						    { .window = 1, .events = 19 },
 						    { .window = 2, .events = 39 } };
 	const uint64_t windows_ns[] = { 1000000000, 1000000000, 1000000000 };
-	struct rate rate = rate__of(observations, 3, windows_ns, 3, false, false);
+	struct rate found = rate__of(observations, 3, windows_ns, 3, false, false);
 
-	assert_true(fabs(rate.known - 0.175 / 9) < 1e-12);
-	assert_true(fabs(rate.centre - log(9.5 * 19.5 * 39.5) / 3) < 1e-12);
-	assert_true(fabs(rate.per_second - cbrt(9.0 * 19 * 39)) < 1e-9);
-	rate = rate__of(observations, 3, windows_ns, 3, false, true);
-	assert_true(fabs(rate.known - 1.0 / 68) < 1e-12);
-	assert_true(fabs(rate.centre - log(67.5 / 3)) < 1e-12);
-	assert_true(fabs(rate.per_second - 67.0 / 3) < 1e-9);
+	assert_true(fabs(found.known - 0.175 / 9) < 1e-12);
+	assert_true(fabs(found.centre - log(9.5 * 19.5 * 39.5) / 3) < 1e-12);
+	assert_true(fabs(found.per_second - cbrt(9.0 * 19 * 39)) < 1e-9);
+	found = rate__of(observations, 3, windows_ns, 3, false, true);
+	assert_true(fabs(found.known - 1.0 / 68) < 1e-12);
+	assert_true(fabs(found.centre - log(67.5 / 3)) < 1e-12);
+	assert_true(fabs(found.per_second - 67.0 / 3) < 1e-9);
 }
 
 UNIT_MAIN(.each = { begin, end })

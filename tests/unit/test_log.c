@@ -5,10 +5,11 @@
 
 static int saved;
 
-static void capture(void)
+static void capture(enum log_level level)
 {
 	int fd = open(unit_path(dir, "stderr"), O_CREAT | O_TRUNC | O_WRONLY, 0600);
 
+	log__set_level(level);
 	fflush(stderr);
 	saved = dup(STDERR_FILENO);
 	assert_int_equal(dup2(fd, STDERR_FILENO), STDERR_FILENO);
@@ -25,8 +26,7 @@ static void assert_captured(const char *expected)
 
 TEST(each_problem_has_one_line)
 {
-	log__set_level(LOG_NORMAL);
-	capture();
+	capture(LOG_NORMAL);
 	log__error("memlat", "not permitted", "run it as root");
 	log__error("out/run.db", "No space left", NULL);
 	log__warn("sda1 is a partition, its disk sda is measured", NULL, NULL);
@@ -49,8 +49,7 @@ TEST(each_problem_has_one_line)
 
 TEST(quiet_leaves_errors)
 {
-	log__set_level(LOG_QUIET);
-	capture();
+	capture(LOG_QUIET);
 	log__warn("warning", NULL, NULL);
 	log__note("note");
 	log__error("error", NULL, NULL);
@@ -62,8 +61,7 @@ TEST(quiet_leaves_errors)
 
 TEST(progress_needs_a_terminal)
 {
-	log__set_level(LOG_NORMAL);
-	capture();
+	capture(LOG_NORMAL);
 	log__progress("%d of %d", 1, 2);
 	log__progress_end();
 	log__note("said %s", "more");

@@ -76,29 +76,29 @@ TEST(a_refused_probe)
 	assert_string_equal(comparison.refusals[0].why, "could not run on OFF: not permitted");
 }
 
-static void write_with_tail(const char *name, uint64_t tail_ns, uint64_t tail)
+/* Of recordings that differ in the threshold of their tail. */
+static void compare_thresholds(uint64_t off_ns, uint64_t on_ns)
 {
-	struct run *run = begin_memlat();
+	for (unsigned int i = 0; i < 2; i++) {
+		struct run *run = begin_memlat();
 
-	run->probes[0].tail_ns = tail_ns;
-	write_run(run, name, 100000, tail, 20);
+		run->probes[0].tail_ns = i ? on_ns : off_ns;
+		write_run(run, i ? "on" : "off", 100000, 1000, 20);
+	}
+	assert_int_equal(compare(), 0);
 }
 
 TEST(thresholds_that_differ)
 {
-	struct comparison_rules rules = defaults;
-
 	/* The tail of ON was counted from elsewhere on: only the slots have the reference. */
-	write_with_tail("off", 8000, 1000);
-	write_with_tail("on", 30000, 1000);
-	assert_int_equal(compare(), 0);
+	compare_thresholds(8000, 30000);
 	assert_int_equal(comparison.tails[0].ns, 8000);
 	assert_int_equal(comparison.rows[0].total[1].tail, 1000);
 	rules.tails.ns = 30000;
-	assert_int_equal(compare_with(&rules), 0);
+	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.rows[0].total[0].tail, 0);
 	rules.tails.ns = 30001;
-	assert_int_equal(compare_with(&rules), 0);
+	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.tails[0].ns, 0);
 }
 
@@ -111,8 +111,6 @@ static void mix_both(struct run_data *delta, unsigned int interval, const void *
 TEST(a_threshold_for_each_probe)
 {
 	struct recording_mix mix = { 100000, 1000, 20, 0 };
-	struct comparison_rules rules = defaults;
-
 	for (unsigned int i = 0; i < 2; i++) {
 		struct run *run = begin_memlat();
 
@@ -122,7 +120,7 @@ TEST(a_threshold_for_each_probe)
 	}
 	strcpy(rules.tails.of[rules.tails.nr].probe, "memlat");
 	rules.tails.of[rules.tails.nr++].ns = 32000;
-	assert_int_equal(compare_with(&rules), 0);
+	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.nr, 2);
 	assert_int_equal(comparison.rows[0].tail->ns, 32000);
 	assert_int_equal(comparison.rows[1].tail->ns, SAMPLE_TAIL_NS);
@@ -134,28 +132,21 @@ TEST(a_threshold_for_each_probe)
 
 TEST(a_group_without_threshold_has_that_of_the_other)
 {
-	write_with_tail("off", 0, 1000);
-	write_with_tail("on", 8000, 1000);
-	assert_int_equal(compare(), 0);
+	compare_thresholds(0, 8000);
 	assert_int_equal(comparison.tails[0].ns, 8000);
 }
 
 TEST(thresholds_that_cannot_be_joined)
 {
-	write_with_tail("off", 8001, 1000);
-	write_with_tail("on", 8003, 1000);
-	assert_int_equal(compare(), 0);
+	compare_thresholds(8001, 8003);
 	assert_int_equal(comparison.tails[0].ns, 0);
 	assert_false(statistic(JUDGE_TAIL)->tested);
 	assert_has(statistic(JUDGE_TAIL)->why, "different thresholds");
 	assert_true(statistic(JUDGE_MEAN)->tested);
 	assert_order(text(), "tail           -         -         -", "no difference shown");
 	/* If both groups have the same threshold, it may be any value. */
-	unit_remove(dir);
-	unit_enter_dir();
-	write_with_tail("off", 8001, 1000);
-	write_with_tail("on", 8001, 1000);
-	assert_int_equal(compare(), 0);
+	unit_empty_dir();
+	compare_thresholds(8001, 8001);
 	assert_int_equal(comparison.tails[0].ns, 8001);
 }
 

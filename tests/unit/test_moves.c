@@ -108,11 +108,9 @@ TEST(a_line_that_is_too_long_is_ignored_to_its_end)
 TEST(random_bytes_leave_a_share)
 {
 	static const char bytes[] = "0123456789.,-+enaif\n\n\nshift,socket\0\xff\x80";
-	uint64_t seed = 1;
 
 	for (unsigned int i = 0; i < 200000; i++) {
-		seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
-		moves__take(&moves, &emulator, &bytes[(seed >> 33) % (sizeof(bytes) - 1)], 1);
+		moves__take(&moves, &emulator, &bytes[unit_random() % (sizeof(bytes) - 1)], 1);
 		if (i % 5000 == 0)
 			take("\nsocket,shift\n");
 	}

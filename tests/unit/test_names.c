@@ -177,12 +177,12 @@ static unsigned int named_of(unsigned int nr)
 	uint64_t *ids = calloc(nr, sizeof(*ids));
 	unsigned int named = 0;
 	struct names *own;
-	char path[64];
+	const char *path;
 
 	assert_int_equal(names__new(&own, dir), 0);
 	unit_write(dir, "sys/fs/cgroup/crowd/cgroup.procs", "");
 	for (unsigned int i = 0; i < nr; i++) {
-		snprintf(path, sizeof(path), "%s/%u", above, i);
+		path = unit_text("%s/%u", above, i);
 		assert_int_equal(mkdir(unit_path(dir, path), 0700), 0);
 		ids[i] = id_of(path);
 	}
@@ -190,9 +190,8 @@ static unsigned int named_of(unsigned int nr)
 	assert_string_equal(names__cgroup_path(own, ids[0]), "/crowd/0");
 	assert_false(names__are_cheap(own)); /* a walk has just ended */
 	assert_int_equal(mkdir(unit_path(dir, late), 0700), 0);
-	for (unsigned int i = 0; i < nr; i++) {
+	for (unsigned int i = 0; i < nr; i++)
 		assert_int_equal(rmdir(unit_path(dir, unit_text("%s/%u", above, i))), 0);
-	}
 	assert_string_equal(names__cgroup_path(own, id_of(late)), "/late");
 	for (unsigned int i = 0; i < nr; i++)
 		named += names__cgroup_path(own, ids[i]) != NULL;

@@ -9,10 +9,11 @@
 
 #define NODES "sys/devices/system/node/"
 
+static struct numa_mapping mapping;
+static struct numa_nodes nodes;
+
 TEST(test_lines_of_the_kernel_are_parsed)
 {
-	struct numa_mapping mapping;
-
 	assert_true(numa_maps__parse("7f0000000000 default anon=10 dirty=10 N0=6 N1=4 "
 				     "kernelpagesize_kB=4\n",
 				     &mapping));
@@ -49,8 +50,6 @@ TEST(test_other_lines_are_refused)
 		"7f00 default N0=1 kernelpagesize_kB=4k",
 		"fffffffffffffffff default",
 	};
-	struct numa_mapping mapping;
-
 	for (unsigned int i = 0; i < COUNT_OF(bad); i++)
 		assert_false(numa_maps__parse(bad[i], &mapping));
 }
@@ -130,12 +129,15 @@ static void make_machine(void)
 	unit_write(dir, "sys/devices/virtual/memory_tiering/memory_tier22/nodelist", "4\n");
 }
 
-TEST(test_nodes_have_sockets_tiers_and_latencies)
+static void read_machine(void)
 {
-	struct numa_nodes nodes;
-
 	make_machine();
 	assert_int_equal(numa_nodes__read(&nodes, dir), 0);
+}
+
+TEST(test_nodes_have_sockets_tiers_and_latencies)
+{
+	read_machine();
 	assert_int_equal(nodes.nr, 5);
 	assert_int_equal(nodes.nodes[1].socket, 1);
 	assert_int_equal(nodes.nodes[4].socket, 1);
@@ -151,10 +153,7 @@ TEST(test_nodes_have_sockets_tiers_and_latencies)
 
 TEST(test_tiers_are_nodes_seen_from_a_socket)
 {
-	struct numa_nodes nodes;
-
-	make_machine();
-	assert_int_equal(numa_nodes__read(&nodes, dir), 0);
+	read_machine();
 	assert_int_equal(numa_nodes__mask(&nodes, NUMA_LOCAL_DRAM, 0), 1 << 0);
 	assert_int_equal(numa_nodes__mask(&nodes, NUMA_REMOTE_DRAM, 0), 1 << 1);
 	assert_int_equal(numa_nodes__mask(&nodes, NUMA_LOCAL_EXT, 0), 0);
@@ -167,8 +166,6 @@ TEST(test_tiers_are_nodes_seen_from_a_socket)
 
 TEST(test_unexpected_texts_of_nodes_are_refused)
 {
-	struct numa_nodes nodes;
-
 	assert_int_equal(numa_nodes__read(&nodes, dir), -ENOENT);
 	make_machine();
 	unit_write(dir, NODES "has_cpu", "none\n");

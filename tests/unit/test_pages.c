@@ -183,17 +183,14 @@ TEST(random_texts_do_no_harm)
 	static const char text[] = "7f00 bind:0 file=/a\\040b anon=3 dirty=1 N0=12 N1=7 huge "
 				   "kernelpagesize_kB=4\n400000 default N0=1\n";
 	static const char bytes[] = "N0123456789=: \n\\kB_ax-\t\x80\xff";
-	uint64_t seed = 7;
 	char made[sizeof(text)];
 
 	for (unsigned int i = 0; i < 400; i++) {
 		memcpy(made, text, sizeof(text));
-		for (unsigned int j = 0; j < 4; j++) {
-			seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
-			made[(seed >> 33) % (sizeof(text) - 1)] =
-				bytes[(seed >> 20) % (sizeof(bytes) - 1)];
-		}
-		made[(seed >> 40) % sizeof(text)] = '\0';
+		for (unsigned int j = 0; j < 4; j++)
+			made[unit_random() % (sizeof(text) - 1)] =
+				bytes[unit_random() % (sizeof(bytes) - 1)];
+		made[unit_random() % sizeof(text)] = '\0';
 		make_process(10, made, 0, made);
 		table__rewind(table);
 		assert_int_equal(scan("icx"), 0);

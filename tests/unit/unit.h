@@ -196,15 +196,15 @@ static inline void unit_search(const char *text, const char *const *parts, bool 
 
 /* ---- processes, random numbers and files ---- */
 
+static uint64_t unit_random_state __attribute__((unused)) = 0x9e3779b97f4a7c15;
+
 /* xorshift64*: the same numbers in every run. */
 static inline uint64_t unit_random(void)
 {
-	static uint64_t state = 0x9e3779b97f4a7c15;
-
-	state ^= state >> 12;
-	state ^= state << 25;
-	state ^= state >> 27;
-	return state * 0x2545f4914f6cdd1d;
+	unit_random_state ^= unit_random_state >> 12;
+	unit_random_state ^= unit_random_state << 25;
+	unit_random_state ^= unit_random_state >> 27;
+	return unit_random_state * 0x2545f4914f6cdd1d;
 }
 
 /* Between 0 and 1, and from the standard normal distribution. */
