@@ -46,4 +46,11 @@ keys=$(sqlite3 -readonly "$(recording "$dir/runs")/run.db" "SELECT count(*) FROM
 ok "they are keys: $keys" test "$keys" -gt 1500
 ok 'record with 1,024 keys needs at most 40 MB of memory' test "$most" -le 40000
 diag "$most kB at most"
+
+# Time from the start of the process to the open window: only shown, as a busy machine takes longer.
+perl -MTime::HiRes=clock_gettime,CLOCK_MONOTONIC -e 'open F, ">", shift; printf F "%d", 1e9 * clock_gettime(CLOCK_MONOTONIC); close F; exec @ARGV' \
+	"$dir/started" "$latscope" record -q -d 50ms -o "$dir/timed" >/dev/null
+opened=$(sqlite3 "$(recording "$dir/timed")/run.db" "SELECT value FROM meta WHERE name = 'start_mono_ns'") started=$(<"$dir/started")
+ok 'the window opens after the start' test "$opened" -gt "$started"
+diag "$(((opened - started) / 1000000)) ms from the start to the open window"
 done_testing

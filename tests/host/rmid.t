@@ -93,6 +93,7 @@ adds_up() {
 }
 for method in switches ${module:+module}; do
 	adds_up "$method, no load" 0 --method "$method" -d 400ms
+	adds_up "$method, half loaded" 1 --method "$method" -d 400ms
 	adds_up "$method, overloaded, with intervals" 8 --method "$method" -d 400ms -i 70ms
 	as=(taskset -c 0)
 	adds_up "$method, overloaded, on one CPU" 8 --method "$method" -d 400ms
