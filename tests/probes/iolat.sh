@@ -35,6 +35,13 @@ watch_disk() {
 # at the same place sees; in the VM, that must be everything.
 capture() { start own requests "$(<"/sys/block/$disk/dev")"; }
 
+# end_capture: closes the window, and reads what "own" has seen
+end_capture() {
+	release own
+	await 'what was captured' has_printed own 'done=1'
+	close_window
+}
+
 # work_captured PROGRAM...: lets them work, then reads what "own" has seen
 work_captured() {
 	local name
@@ -46,9 +53,7 @@ work_captured() {
 	for name in "$@"; do
 		await "the end of $name" has_printed "$name" 'done=1'
 	done
-	release own
-	await 'what was captured' has_printed own 'done=1'
-	close_window
+	end_capture
 }
 
 # captured_all WHAT KIND COUNT: tests in the VM that "own" has seen all COUNT completions; elsewhere reports missing ones
@@ -212,9 +217,7 @@ captured_window() {
 	await_recorders
 	fio --name=load --filename="/dev/$disk" --size=48m "${@:2}" >"$w/fio"
 	stop_recorders "$1"
-	release own
-	await 'what was captured' has_printed own 'done=1'
-	close_window
+	end_capture
 }
 
 # agrees METHOD METRIC OP: compares each decile with that of "own"; it may differ by an eighth and the time of some programs.
@@ -308,9 +311,7 @@ foreign_window() {
 	await 'the interval with its requests' filtered_by stamps 8
 	release io
 	await 'the end of io' has_printed io 'done=1'
-	release own
-	await 'what was captured' has_printed own 'done=1'
-	close_window
+	end_capture
 }
 
 # filtered_by NAME COUNT: succeeds if the intervals written so far have so many filtered events
@@ -459,14 +460,8 @@ filters() {
 }
 
 refused_splits() {
-	local method status
-
-	for method in stamps raw_tp; do
-		"$latscope" iolat --method $method --by process -d 1ms >"$scratch/out" 2>"$scratch/err"
-		status=$?
-		is "$method: --by process is refused" $status 2
-		like "$method: --by process: says why" "$(<"$scratch/err")" "method $method cannot do --by process; leave out"
-	done
+	refused_split iolat stamps process
+	refused_split iolat raw_tp process
 }
 
 # ---- null_blk: each request takes a given time ----
@@ -522,9 +517,7 @@ queues_window() {
 	await_recorders
 	fio --name=read --filename="/dev/$disk" --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=200 \
 		"--numjobs=$1" "--cpus_allowed=0-$(($1 - 1))" --cpus_allowed_policy=split "--number_ios=$2" --size=1g >"$w/fio"
-	release own
-	await 'what was captured' has_printed own 'done=1'
-	close_window
+	end_capture
 }
 
 # of_processes METHOD: prints each metric's processes, with the number of their events
