@@ -6,7 +6,6 @@
 #	check 'help' 0 '' '^usage: ' record --help
 #	wrong 'a negative duration' 'invalid duration' record -d -1
 . tests/tap.sh
-umask 022
 unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND # latscope would give up root for the caller
 
 umask 022 # whatever that of the caller is
@@ -74,6 +73,13 @@ unprivileged() {
 	[ -x "$latscope" ] || install -m755 .output/latscope "$latscope"
 	"$@"
 }
+
+# in_mounts SCRIPT CMD...: runs CMD, whose latscope runs in a mount namespace of its own, where SCRIPT has run
+# shellcheck disable=SC2016 # for the shell within
+in_mounts() { local as=(unshare -m sh -c "$1"' && exec "$@"' -) && "${@:2}"; }
+
+# in_a_container CMD...: in a PID namespace
+in_a_container() { local as=(unshare -p -f --mount-proc) && "$@"; }
 
 # skip_unless_able: skips the whole suite if this machine cannot measure anything
 skip_unless_able() {

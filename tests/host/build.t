@@ -26,12 +26,7 @@ same() {
 }
 
 # without_btf CMD...: as on a kernel without type information
-without_btf() {
-	# shellcheck disable=SC2016 # for the shell within
-	local as=(unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && ! [ -e /sys/kernel/btf/vmlinux ] && exec "$@"' -)
-
-	"$@"
-}
+without_btf() { in_mounts 'mount -t tmpfs none /sys/kernel/btf && ! [ -e /sys/kernel/btf/vmlinux ]' "$@"; }
 
 hidden() { "${as[@]}" true; }
 

@@ -10,49 +10,18 @@ skip_unless_able
 own_mounts
 mounts=$(grep -c ' - debugfs ' /proc/self/mountinfo)
 
-# without_debugfs CMD...: where debugfs is not mounted
-without_debugfs() {
-	# shellcheck disable=SC2016 # for the shell within
-	local as=(unshare -m sh -c 'mount -t tmpfs none /sys/kernel/debug && exec "$@"' -)
-
-	"$@"
-}
-
-# with_debugfs CMD...: where it is
-with_debugfs() {
-	# shellcheck disable=SC2016 # for the shell within
-	local as=(unshare -m sh -c 'mount -t debugfs none /sys/kernel/debug && exec "$@"' -)
-
-	"$@"
-}
-
-# in_a_container CMD...: in a PID namespace
-in_a_container() {
-	local as=(unshare -p -f --mount-proc)
-
-	"$@"
-}
+# without_debugfs CMD...: where debugfs is not mounted; with_debugfs: where it is
+without_debugfs() { in_mounts 'mount -t tmpfs none /sys/kernel/debug' "$@"; }
+with_debugfs() { in_mounts 'mount -t debugfs none /sys/kernel/debug' "$@"; }
 
 # in_a_time_namespace_of_the_kernel CMD...: with the same clocks as outside
-in_a_time_namespace_of_the_kernel() {
-	local as=(unshare -T)
-
-	"$@"
-}
+in_a_time_namespace_of_the_kernel() { local as=(unshare -T) && "$@"; }
 
 # spoiled NAME CMD...: with a verifier that refuses each program whose name begins with NAME
-spoiled() {
-	local as=(env SPOIL="$1" LD_PRELOAD="$dir/spoil.so")
-
-	"${@:2}"
-}
+spoiled() { local as=(env SPOIL="$1" LD_PRELOAD="$dir/spoil.so") && "${@:2}"; }
 
 # without_lookup NAME CMD...: with failing lookups in the BPF map NAME
-without_lookup() {
-	local as=(env NO_LOOKUP="$1" LD_PRELOAD="$dir/spoil.so")
-
-	"${@:2}"
-}
+without_lookup() { local as=(env NO_LOOKUP="$1" LD_PRELOAD="$dir/spoil.so") && "${@:2}"; }
 
 "${CC:-gcc}" -O2 -Wall -Wextra -Werror -D_GNU_SOURCE tests/host/spoil.c -o "$dir/spoil.so" -shared -fPIC || exit
 

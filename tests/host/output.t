@@ -101,14 +101,7 @@ touch "$dir/file"
 refuses '-o is a file' 1 "cannot create a directory in $dir/file: Not a directory; choose another with -o" \
 	record -d 1s -o "$dir/file"
 refuses '-o is below a file' 1 'Not a directory; choose another with -o' record -d 1s -o "$dir/file/below"
-# unmounted CMD...: where /proc is not mounted
-unmounted() {
-	# shellcheck disable=SC2016 # the inner shell's
-	local as=(unshare -m sh -c 'umount -l /proc && exec "$@"' -)
-
-	"$@"
-}
-unmounted refuses 'no /proc, before anything is run' 1 \
+in_mounts 'umount -l /proc' refuses 'no /proc, before anything is run' 1 \
 	"cannot create a directory in $dir/no-proc: its files are opened through /proc, which is not mounted; mount it" \
 	runqlat -o "$dir/no-proc" -- touch "$dir/ran"
 is 'nothing is left of that' "$(find "$dir/no-proc" "$dir/ran" -mindepth 1 2>/dev/null)" ''

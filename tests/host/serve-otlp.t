@@ -8,16 +8,10 @@ cd "$(dirname "$0")/../.." || exit
 skip_unless_able
 
 
-# without_curl CMD...: runs it where this library is missing
 # shellcheck disable=SC2016 # for the shell within
-without_curl() {
-	local as=(unshare --mount bash -c 'for file in $(ldconfig -p | sed -n "s/.*libcurl.* => //p"); do
-		mount --bind /dev/null "$(readlink -f "$file")" || exit 99; done; exec "$@"' _)
-
-	"$@"
-}
+hide_curl='for file in $(ldconfig -p | sed -n "s/.*libcurl.* => //p"); do mount --bind /dev/null "$(readlink -f "$file")" || exit 99; done'
 if [ "$(id -u)" = 0 ] && unshare --mount true 2>/dev/null; then
-	without_curl refuses 'no libcurl: it says which package has it' 1 \
+	in_mounts "$hide_curl" refuses 'no libcurl: it says which package has it' 1 \
 		'cannot send metrics: libcurl is missing; install the package libcurl3-gnutls$' \
 		serve -q --listen 127.0.0.1:0 --no-ring --otlp http://127.0.0.1:1
 else
