@@ -153,6 +153,12 @@ finish() {
 	err=$(<"$dir/stderr")
 }
 
+# end_by SIGNAL: ends $pid, and waits for it as finish does
+end_by() {
+	kill "-$1" "$pid"
+	finish
+}
+
 # complete DIR: the recording is complete, and its accounting adds up; events that no program saw are stated
 complete() {
 	local found

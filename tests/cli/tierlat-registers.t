@@ -25,8 +25,7 @@ warned() { grep -q "$1" "$dir/stderr"; }
 
 found
 in_background -q -d 1m --csv -o "$dir/ended"
-kill -INT "$pid"
-finish
+end_by INT
 is 'Ctrl-C ends it well' "$status" 0
 is 'the recording is complete' "$(jq .complete "$(recording "$dir/ended")/tierlat.summary.json")" true
 like 'and what was measured is printed' "$out" ',remote-ddr,'
@@ -37,8 +36,7 @@ in_background -d 1m -i 50ms --csv
 tell 'poke socket=1 reg=0xe1d value=0x400135'
 wait_for warned reprogrammed
 wait_for has_rows $(($(rows) + 4 * 7)) # of two sockets and tiers
-kill -TERM "$pid"
-finish
+end_by TERM
 is 'another program takes a counter: it continues' "$status" 0
 ok 'and tells so in one line' one_line 'CHA 2 .CPU 2.: reprogrammed by another program'
 ok 'the register of another tool is left alone' as_found 1
@@ -52,16 +50,14 @@ in_background -d 1m -i 50ms --csv
 wait_for has_rows 5
 steal_controls
 wait_for lost_all
-kill -TERM "$pid"
-finish
+end_by TERM
 is 'another program takes a socket: the rows show it' "$(head -1 <<<"$out" | cut -d, -f2,5)" socket,boxes_lost
 found
 in_background -d 1m -i 50ms
 wait_for has_rows 5
 steal_controls
 wait_for warned 'and [1-5] more: reprogrammed\|CHA 5'
-kill -TERM "$pid"
-finish
+end_by TERM
 like 'and the table at the end, too' "$out" \
 	'socket 1, remote-ddr: latency known in [0-9]+ of [0-9]+ intervals; up to 6 boxes'
 
@@ -106,8 +102,7 @@ ok 'and given back' as_found
 
 found
 in_background -d 60s
-kill -KILL "$pid"
-wait "$pid" 2>/dev/null
+end_by KILL 2>/dev/null
 ok 'all is put back after a kill -9' wait_for as_found
 
 found
@@ -116,8 +111,7 @@ held="counters are used by latscope, PID $pid; end it first"
 refuses 'a second latscope on the same registers' 1 "$held" tierlat "${args[@]}" -d 100ms
 refuses 'a second one that takes what others use' 1 "$held" tierlat "${args[@]}" --take -d 100ms
 refuses 'a reset of registers in use by latscope' 1 "$held" tierlat "${args[@]}" --reset
-kill -TERM "$pid"
-finish
+end_by TERM
 is 'the first one is not disturbed' "$status" 0
 like 'and measured' "$out" 'local-ddr +[0-9.]+ '
 ok 'and puts all back' as_found

@@ -70,8 +70,7 @@ matrix 'cell: x y z' "run: echo {cell} >>$order; sleep .3"
 pid=$!
 has_order() { [ "$(wc -l <"$order")" -ge "$1" ]; }
 wait_for has_order 3
-kill -INT "$pid"
-finish
+end_by INT
 is 'stopped by a signal: the exit status' "$status" 1
 like 'it says what is kept' "$err" 'stopped by a signal: [1-5] of 6 runs are kept; latscope ab --resume'
 script -qec "$(printf '%q ' "$latscope" ab --resume "$(experiment stop)")" /dev/null >"$dir/terminal" </dev/null

@@ -100,8 +100,7 @@ like 'or says why it cannot measure' "$err" 'the experiment stopped: run 1 of O[
 pid=$!
 has_order() { [ "$(wc -l <"$order")" -ge "$1" ]; }
 wait_for has_order 4
-kill -INT "$pid"
-finish
+end_by INT
 is 'stopped by a signal: the exit status' "$status" 1
 like 'it says what is kept and how to go on' "$err" "stopped by a signal: [0-9] runs of OFF and [0-9] of ON are kept; latscope ab --resume $dir/stop/"
 stopped=$(experiment stop)

@@ -112,8 +112,7 @@ ok 'it was a race' test -n "$(find "$dir/way" -name "gone*")"
 # After run.db, a file cannot be written: a directory has its name.
 start -i 20ms
 mkdir "$(recording "$dir/runs")/runqlat.csv"
-kill -INT "$pid"
-finish
+end_by INT
 is 'a file cannot be written: the exit status' "$status" 1
 like 'it says so' "$err" 'cannot write to .*Is a directory'
 is 'run.db does not say that all is complete' \
@@ -121,8 +120,7 @@ is 'run.db does not say that all is complete' \
 ok 'nor does a summary' jq -es 'all(.complete | not)' "$(recording "$dir/runs")"/*.summary.json
 start -i 20ms
 mkdir "$(recording "$dir/runs")/runqlat.summary.json"
-kill -INT "$pid"
-finish
+end_by INT
 is 'the last file cannot be written' "$status" 1
 is 'run.db takes it back' \
 	"$(sqlite3 "$(recording "$dir/runs")/run.db" "SELECT value FROM meta WHERE name = 'complete'")" 0
@@ -130,8 +128,7 @@ is 'run.db takes it back' \
 # run.db is deleted while it is written.
 start -i 20ms
 mv "$(recording "$dir/runs")/run.db" "$dir/moved.db"
-kill -INT "$pid"
-finish
+end_by INT
 is 'run.db was moved: the exit status' "$status" 1
 moved='the recording in .* is not complete: run.db was moved, removed or replaced in the meantime$'
 like 'it says so' "$err" "^latscope: $moved"
@@ -141,15 +138,13 @@ start -i 20ms
 cp "$(recording "$dir/runs")/run.db" "$dir/copy.db"
 mv "$dir/copy.db" "$(recording "$dir/runs")/run.db"
 before=$(cksum <"$(recording "$dir/runs")/run.db")
-kill -INT "$pid"
-finish
+end_by INT
 is 'run.db was replaced: the exit status' "$status" 1
 like 'it says so as well' "$err" "^latscope: $moved"
 is 'the other file is left alone' "$(cksum <"$(recording "$dir/runs")/run.db")" "$before"
 start -i 20ms
 rm -r "$(recording "$dir/runs")"
-kill -INT "$pid"
-finish
+end_by INT
 is 'the directory was removed: the exit status' "$status" 1
 rm -rf "$dir/runs"
 "$latscope" record -i 20ms -o "$dir/runs" >"$dir/stdout" 2>"$dir/stderr" &
@@ -158,8 +153,7 @@ wait_for is_open
 moved=$(recording "$dir/runs")
 mv "$moved" "$dir/elsewhere"
 ln -s /etc "$moved"
-kill -INT "$pid"
-finish
+end_by INT
 is 'the directory was moved: the exit status' "$status" 0
 like 'it says so, and not where the recording is not' "$err" 'the recording was moved in the meantime'
 ok 'which is complete where it is' "$latscope" report "$dir/elsewhere"
@@ -171,8 +165,7 @@ sqlite3 "$(recording "$dir/runs")/run.db" 'SELECT count(*) FROM slots' >/dev/nul
 wait_for has_intervals "$(recording "$dir/runs")" 20
 run report --json "$(recording "$dir/runs")"
 is 'a recording that goes on is read' "$status $(jq -c .running <<<"$out")" '0 true'
-kill -INT "$pid"
-finish
+end_by INT
 ok 'and is whole in the end' complete "$(recording "$dir/runs")"
 is 'no index of other programs is left' "$(find "$dir/runs" -name '*-shm' -o -name '*-wal')" ''
 

@@ -51,8 +51,7 @@ record_change() {
 	wait_for has_intervals "$(recording "$dir/runs")" 3
 	change
 	wait_for has_intervals "$(recording "$dir/runs")" 8
-	kill -INT "$pid"
-	finish
+	end_by INT
 	end_named
 	out=$(tail -n 1 <<<"$out")
 }

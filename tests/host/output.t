@@ -149,8 +149,7 @@ if disk ro 2>/dev/null; then
 	pid=$!
 	wait_for is_full "$dir/disk"
 	ok 'a disk that fills up: told at once' wait_for grep -q 'No space left on device' "$dir/stderr"
-	kill -INT $pid
-	finish
+	end_by INT
 	ok 'a disk that fills up: the error, and the result' ended 1 \
 		"^latscope: cannot write to $dir/disk/[^ ]*Z: No space left on device; earlier intervals are kept$" \
 		'memlat .*(balances|recursion_missed).*runqlat .*balances.*iolat .*balances'

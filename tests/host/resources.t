@@ -21,16 +21,14 @@ wait_for has_intervals "$(recording "$dir/runs")" 20
 resident=$(kb RssAnon RssFile)
 ok 'record needs less than 15 MB of memory' test "$resident" -lt 15000
 diag "$resident kB resident, of it $(kb RssAnon) kB its own; $(kb VmHWM) kB while it loaded"
-kill -INT "$pid"
-finish
+end_by INT
 
 start --why --over 1us -i 50ms
 wait_for has_intervals "$(recording "$dir/runs")" 20
 resident=$(kb RssAnon RssFile RssShmem)
 ok 'record --why needs less than 30 MB of memory' test "$resident" -lt 30000
 diag "$resident kB resident, of it $(kb RssAnon) kB its own; $(kb VmHWM) kB while it loaded"
-kill -INT "$pid"
-finish
+end_by INT
 
 # The maximum number of keys per split in each probe, of processes that live at the same time.
 touch "$dir/written"

@@ -102,8 +102,7 @@ pid=$!
 # It begins with page faults, which the kernel counts: so many show that it works.
 at_work() { [ "$(cut -d ' ' -f 10 "/proc/$pid/stat")" -gt 100000 ]; }
 wait_for at_work
-kill -INT $pid
-finish
+end_by INT
 is 'SIGINT: exit status' "$status" 0
 ok 'SIGINT: what came before is there' says '.ring | .interrupted and .events[0].kept > 1000'
 
@@ -112,8 +111,7 @@ ok 'SIGINT: what came before is there' says '.ring | .interrupted and .events[0]
 pid=$!
 takes_sigint() { [ "$(<"/proc/$pid/comm")" = latscope ] && [ $((0x$(sed -n 's/^SigBlk:\t//p' "/proc/$pid/status") & 2)) != 0 ]; }
 wait_for takes_sigint
-kill -INT $pid
-finish
+end_by INT
 is 'SIGINT at once: exit status' "$status" 0
 ok 'SIGINT at once: JSON says so' says '.ring.interrupted and all(.ring.events[]; .kept > 0)'
 ok 'SIGINT at once: a recording is whole, or not there' whole_or_none "$dir/at-once"

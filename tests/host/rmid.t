@@ -45,16 +45,14 @@ background() {
 two_intervals() { [ "$(grep -c '^[0-9.]* s' "$dir/stdout")" -ge 2 ]; }
 background -i 100ms
 wait_for two_intervals
-kill -INT $pid
-finish
+end_by INT
 ok 'a table an interval, and one of all' \
 	ended 0 '' $'^[0-9.]+ s[^\n]*\n.*  pid .*\n[0-9.]+ s[^\n]*\n.*  pid .*rmid: .*  pid '
 ok 'they fit' fits
 check '--top' 0 '' 'more process' rmid -q -d 300ms --top 1 --method switches
 background -i 100ms --top 1
 wait_for two_intervals
-kill -INT $pid
-finish
+end_by INT
 ok '--top: also of an interval' ended 0 '' $'^[0-9.]+ s[^\n]*\n +pid[^\n]*\n +[0-9]+ [^\n]*\n( +- [^\n]*\n)* +[0-9]+ more processes\n'
 
 run rmid -q -d 200ms --csv --method switches
@@ -179,8 +177,7 @@ wait_for begun
 wait_for has_intervals "$(recording "$dir/rmid")" 5
 high=$(sed -n 's/^VmHWM:[[:space:]]*\([0-9]*\) kB/\1/p' "/proc/$pid/status")
 ok "it takes less than 20 MB ($high kB)" test "$high" -lt 20000
-kill -INT $pid
-finish
+end_by INT
 recording=$(recording "$dir/rmid")
 ok 'Ctrl-C: the table is printed' ended 0 '' 'rmid: .*method: switches'
 is 'Ctrl-C: the recording is complete' "$(rows "SELECT value FROM meta WHERE name = 'complete'")" 1
@@ -200,8 +197,7 @@ stopped() {
 	kill $load
 	wait $load
 	kill -CONT $pid
-	kill -INT $pid
-	finish
+	end_by INT
 	recording=$(recording "$dir/rmid")
 }
 

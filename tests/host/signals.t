@@ -99,8 +99,7 @@ chmod -R a+rX "$recorded"
 unprivileged check 'unless they may read it' 0 '' 'the recording is still running' report "$recorded"
 workload=$(pgrep -P "$pid" -x sh)
 before=$(intervals "$recorded")
-kill -KILL "$pid"
-wait "$pid" 2>/dev/null
+end_by KILL 2>/dev/null
 after=$(intervals "$recorded")
 goes_on() { ! gone "$1"; }
 ok 'kill -9: the workload goes on' goes_on "$workload"
@@ -125,7 +124,6 @@ kill "$workload"
 
 start
 loaded=$(ids "$pid")
-kill -INT "$pid"
-finish
+end_by INT
 ok 'nor at an orderly end' unloaded "$loaded"
 done_testing

@@ -61,8 +61,7 @@ ok 'one probe cannot be attached: nothing is left' unloaded "$held"
 preload "FAIL_ATTACH=stamps_complete=24"
 start
 names=$(programs "$pid")
-kill -INT "$pid"
-finish
+end_by INT
 ok 'its best method cannot be attached: no message, and another one' ended 0 '' \
 	'iolat.*method: tp_btf: own stamp at block_rq_issue'
 unlike 'its best method cannot be attached: no program of that one is left' "$names" 'stamps_complete|stamps_requeue'
@@ -124,8 +123,7 @@ ok 'Ctrl-C during the start: nothing is left' unloaded "$held"
 
 slowly
 held=$(ids "$pid")
-kill -KILL "$pid"
-wait "$pid" 2>/dev/null
+end_by KILL 2>/dev/null
 ok 'killed during the start: nothing is left' unloaded "$held"
 ok 'killed during the start: no recording' [ ! -e "$dir/runs" ]
 rm "$dir/slow"
@@ -133,7 +131,6 @@ rm "$dir/slow"
 as=()
 start
 ok 'when the window is open there is one thread' eventually one_thread
-kill -INT "$pid"
-finish
+end_by INT
 ok 'then the result is printed' ended 0 '' 'memlat.*runqlat.*iolat'
 done_testing

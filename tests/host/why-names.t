@@ -47,7 +47,6 @@ privileges=$((1 << 2 | 1 << 6 | 1 << 7 | 1 << 19 | 1 << 40)) # DAC_READ_SEARCH, 
 is 'it has the privileges that it needs and no other' "$((16#$(capabilities) & ~privileges))" 0
 is 'it can gain none' "$(sed -n 's/^NoNewPrivs:\s*//p' "/proc/$keeper/status")" 1
 is 'it has no file of its parent but the socket' "$(find "/proc/$keeper/fd" -lname 'anon_inode:*' | wc -l)" 0
-kill -KILL "$pid"
-finish 2>/dev/null
+end_by KILL 2>/dev/null
 ok 'it ends when latscope is killed' eventually gone "$keeper"
 done_testing
