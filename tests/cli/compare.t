@@ -62,8 +62,6 @@ rounded() { awk -F'\t' '{ for (i = 4; i <= 10; i++) if ($i != "") $i = sprintf("
 # OFF is idle, ON has a load, with the default interval of a duration of a second. No task of OFF has the name of the
 # load, so none of its up to 60 intervals has an event, and that is an observation.
 idle=$groups/idle busy=$groups/busy
-is 'an interval is a 60th of the duration, if nothing else is said' \
-	"$(sqlite3 "$idle/run.db" "SELECT value FROM meta WHERE name = 'interval_ns'")" 16666667
 for side in "$idle" "$busy"; do
 	run report "$side"
 	ok "a second is enough for report: ${side##*/}" test "${out#*too few intervals}" = "$out"

@@ -20,11 +20,7 @@ shows 'the process that waits most' 'process +\*waited +events +p50 .*latscope \
 shows 'the accounting' 'memlat: [0-9,]+ seen = [0-9,]+ recorded'
 shows 'the method' 'method [a-z_-]+: '
 shows 'its cost' 'top [0-9.<]+ % of a CPU'
-shows 'a heat map of half blocks' '▀▀'
-press b Enter
-shows 'Enter: not by this split' 'slow samples are explained by process, not by cgroup'
-press Enter b Enter
-shows 'Enter: percentiles' 'waited [0-9.]+ .* events +mean .*p50 .*p90 .*p99 .*p99\.9 .*p99\.99 '
+press Enter
 shows 'Enter: parts of its slow time' 'where its slow time went +share +time|none of its samples was slow'
 press Enter
 press Space
@@ -34,7 +30,6 @@ stands_still() { frozen=$(seen | grep 'memlat: ') && sleep 0.5 && tap_same "$(se
 is_frozen() { [[ $(seen) = *"$frozen"* ]] || { printf 'no %s in:\n%s\n' "$frozen" "$(seen)" && false; }; }
 measure stands_still
 press h
-shows 'h: help' 'Keys.*choose the probe whose table is shown'
 press h
 ok 'a key ends the help, and the pause holds' eventually is_frozen
 press Space
@@ -92,8 +87,7 @@ eventually has_intervals "$(recording "$dir/runs")" 2
 screen 80x24 '' top --replay "$(recording "$dir/runs")"
 shows 'a recording that is being written' '[0-9]+/[0-9]+ recording'
 ok 'it is followed' eventually follows
-kill -INT "$pid"
-finish
+end_by INT
 loses 'its end is noticed' 'recording'
 press q
 quits 'a recording that was written' 0
