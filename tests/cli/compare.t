@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # compare of recordings of known loads: its output in every format, and its exit status.
+# shellcheck disable=SC2016 # what awk, jq and other shells shall see
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 
@@ -25,7 +26,6 @@ off=$groups/off on=$groups/on many_off=$groups/many/off many_on=$groups/many/on
 
 # valid_json: $out is JSON with a verdict for each judged figure
 valid_json() {
-	# shellcheck disable=SC2016 # jq's
 	jq -e '(.comparisons | length > 0) and ([.comparisons[].statistics[]
 		| select(.tested) | .verdict | IN("worse", "better", "more", "fewer", "no difference shown")] | all)' \
 		<<<"$out" >/dev/null
@@ -36,7 +36,6 @@ value() { jq -r "$1" <<<"$out"; }
 
 # agrees: the figures of the JSON agree with each other, and the counts of verdicts with the verdicts
 agrees() {
-	# shellcheck disable=SC2016 # jq's
 	jq -e 'def near($a; $b; $of): ($a - $b | fabs) <= 1e-5 * $of;
 		[.comparisons[].statistics[] | select(.verdict != null) | .verdict] as $verdicts
 		| ([.comparisons[].statistics[] | select(.tested and .off > 0 and .statistic != "tail")

@@ -3,6 +3,7 @@
 # suite: native
 # load tiers: how it ends, and that nothing is left behind; files of decisions; and trees of registers that root must refuse.
 # host/load-tiers.t compares what tierlat measures there.
+# shellcheck disable=SC2016 # what awk, jq and other shells shall see
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 [ "$(id -u)" != 0 ] || own_mounts
@@ -25,7 +26,6 @@ ok 'it ends with its time' tap_same "$status" 0
 ok 'and leaves nothing behind' nothing_left
 
 mkdir "$dir/no-numa"
-# shellcheck disable=SC2016 # the inner shell's
 run load tiers --dir "$dir/at" -q -d 10s -- \
 	sh -c 'root=$1 && shift && exec "$0" tierlat -q "$@" --sysfs-root "$root" --pages -d 50ms' "$latscope" "$dir/no-numa"
 is 'a kernel without NUMA: exit status' "$status" 77
@@ -34,11 +34,9 @@ like 'a kernel without NUMA: that is said' "$err" 'no pages by node .this kernel
 # The file of decisions has those of the rows.
 printed_moves() { awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	$at["shift"] != "" { print $1 "," $at["socket"] "," $at["p"] "," $at["p_target"] "," $at["shift"] "," $at["move_to"] }'; }
-# shellcheck disable=SC2016 # the inner shell's
 run load tiers --dir "$dir/at" -q -d 5s -- sh -c '"$0" tierlat -q "$@" -d 50ms --decisions "$2/new"' "$latscope"
 is '--decisions in the measured tree: exit status' "$status" 1
 like 'a file in a file system of registers cannot be made' "$err" 'cannot write decisions to .*; choose another file'
-# shellcheck disable=SC2016 # the inner shell's
 run load tiers --dir "$dir/at" -q -d 5s -- \
 	sh -c 'out=$1 && shift && exec "$0" tierlat -q "$@" --csv -i 20ms -d 200ms --decisions "$out"' "$latscope" "$dir/moves"
 is '--decisions FILE' "$status" 0
@@ -48,7 +46,6 @@ ok 'which are several' test "$(wc -l <"$dir/moves")" -ge 3
 
 # decide FILE: tierlat --decisions FILE
 decide() {
-	# shellcheck disable=SC2016 # the inner shell's
 	run load tiers --dir "$dir/at" -q -d 5s -- \
 		sh -c 'out=$1 && shift && exec "$0" tierlat -q "$@" -d 50ms --decisions "$out"' "$latscope" "$1"
 	tap_same "$status" 1 && tap_match "$err" "cannot write decisions to .*: $2; choose another file" &&
@@ -124,7 +121,6 @@ if [ "$(id -u)" = 0 ]; then
 	# A FUSE file system says what it likes of its owners, and its user says what it is called.
 	if [ "$(uname -m)" = x86_64 ]; then
 		mkdir "$dir/fuse"
-		# shellcheck disable=SC2016 # of sh
 		as=(unshare -m sh -c '
 			exec 3<>/dev/fuse
 			mount -i -t fuse -o "fd=3,rootmode=40000,user_id=65533,group_id=65533,allow_other" "$1" "$0" || exit

@@ -3,6 +3,7 @@
 # suite: native
 # What record prints, its destinations, and errors when writing there: report prints the same of what was kept, on disks that are full
 # or read-only, too. A recorder must be at work on them; tests/cli/formats.t reads what was recorded once.
+# shellcheck disable=SC2016 # what awk, jq and other shells shall see
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 skip_unless_able
@@ -43,7 +44,6 @@ is 'report --json is the same as record --json, and the time line' \
 	"$(jq -S 'del(.timeline, .correlation, .contributors, .pressure)' <<<"$out")" "$(jq -S . <<<"$whole")"
 run report --intervals --json "$kept"
 is 'report --intervals --json is the same as record -i --json' "$out" "$parts"
-# shellcheck disable=SC2016 # for sh
 run record -v --top 3 --by process,thread,cgroup,disk,op,mode,type --tail-us 64,iolat=4000,runqlat=100 --label name=twice -o "$dir/text" -- \
 	sh -c 'dd if=/dev/zero of="$0" bs=4k count=8 conv=fsync status=none; exit 3' "$dir/io"
 text=$out kept=$(recording "$dir/text")
@@ -51,8 +51,7 @@ like 'on stderr: the workload, where the recording is' "$err" \
 	$'^latscope: workload: exited with status 3\nrecording in [^[:cntrl:]]*-twice$'
 run report -v --top 3 "$kept"
 is 'report -v prints the same as record -v, to the letter, and the time line' "${out%$'\n\n'time line: *}" "$text"
-run runqlat --json -d 50ms
-ok '--json: one object and nothing else' ended 0 '' '^\{.*\}$'
+check '--json: one object and nothing else' 0 '' '^\{.*\}$' runqlat --json -d 50ms
 ok '--json: of one probe' jq -es 'length == 1 and [.[0].probes[].module] == ["runqlat"] and .[0].probes[0].accounting.balanced' <<<"$out"
 for module in memlat runqlat iolat; do
 	dd if=/dev/zero of="$dir/io" bs=4k count=4 conv=fsync status=none &
@@ -112,7 +111,6 @@ refuses '-o has a name too long' 1 'File name too long; choose another' \
 cp /bin/true "$dir/"$'a\u202eb'
 odd=$'a\u202eb\e[31mc\xffd\u200be'
 run runqlat -o "$dir/odd" --json --label "$odd=$odd" -- "$dir/"$'a\u202eb' "$odd"
-# shellcheck disable=SC2016 # jq's
 ok 'JSON of odd labels and commands' jq -e --arg d "$dir" \
 	'.labels == {"a?b?[31mc?d?e": "a?b?[31mc?d?e"} and .workload.command == $d + "/a?b a?b?[31mc?d?e"' <<<"$out"
 is 'run.db of them' "$(sqlite3 "$(recording "$dir/odd")/run.db" "SELECT name || value FROM label

@@ -7,13 +7,7 @@ cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh
 
-[ "$(id -u)" = 0 ] || { done_testing && exit; }
-run rmid -d 10ms --method switches
-if [ "$status" = 77 ]; then
-	skip 'all that is measured' "$err"
-	done_testing
-	exit
-fi
+skip_unless_able rmid --method switches
 
 . tests/rmid/emulated.sh
 

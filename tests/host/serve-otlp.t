@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # serve --otlp over real connections: metrics for an OpenTelemetry collector, which is one that keeps what it gets (otlp-receiver.js). What it got is
 # compared with the schema (otlp-check.js) and with a scrape.
+# shellcheck disable=SC2016 # what awk, jq and other shells shall see
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/cli/serve.sh
 skip_unless_able
 
 
-# shellcheck disable=SC2016 # for the shell within
 hide_curl='for file in $(ldconfig -p | sed -n "s/.*libcurl.* => //p"); do mount --bind /dev/null "$(readlink -f "$file")" || exit 99; done'
 if [ "$(id -u)" = 0 ] && unshare --mount true 2>/dev/null; then
 	in_mounts "$hide_curl" refuses 'no libcurl: it says which package has it' 1 \
@@ -46,7 +46,6 @@ load_in_cgroup() {
 	name=/${cgroup##*/}
 }
 wait_name=latscope_cgroup_runqlat_run_queue_seconds
-# shellcheck disable=SC2016 # of jq
 of_cgroup='select(.attributes[] | .key == "cgroup" and .value.stringValue == $ENV.name)'
 export name=''
 

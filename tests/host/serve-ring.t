@@ -84,8 +84,7 @@ seconds_over 1 # the name of the next one differs
 serve_start
 ok 'it starts again, and what was left stays' test -d "$killed"
 wait_for span coarse 2
-run snapshot -q --last 1h -o "$dir/older" "$killed"
-ok 'the ring before can be read' ended 0 '' ''
+check 'the ring before can be read' 0 '' '' snapshot -q --last 1h -o "$dir/older" "$killed"
 # As after a power cut: SQLite finds garbage where its pages should be, or nothing.
 rm -f "$killed"/fine-000001/run.db-wal
 printf '%65536s' x | dd of="$killed/fine-000001/run.db" bs=4096 seek=1 conv=notrunc status=none
@@ -198,8 +197,7 @@ lost() { get /metrics | grep -qE '^latscope_recorder_lost_intervals_total [1-9]'
 "$latscope" load -q mixed -d 3s
 ok 'a full disk: lost intervals are counted' wait_for lost
 is 'a full disk: the exporter answers' "$(get_status /metrics)" 200
-run snapshot -q --last 1h -o "$dir/full" "$dir/small"
-ok 'a full disk: what was written can be read' ended 0 '' ''
+check 'a full disk: what was written can be read' 0 '' '' snapshot -q --last 1h -o "$dir/full" "$dir/small"
 rm "$dir/small/fill"
 writes() { get /metrics | grep -qx 'latscope_recorder_writes 1'; }
 ok 'a full disk: it goes on when there is room' wait_for writes

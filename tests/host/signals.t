@@ -55,20 +55,6 @@ is 'two at once: the first' $? 0
 ok 'two at once: the first is complete' complete "$(recording "$dir/one")"
 whole 'two at once: the second'
 
-# ids PID: prints BPF programs and maps that it holds, as "prog 12"
-ids() { sed -nE 's/^(prog|map)_id:\s*([0-9]+)$/\1 \2/p' "/proc/$1"/fdinfo/* 2>/dev/null | sort -u; }
-
-any_left() {
-	local kind id
-
-	while read -r kind id; do
-		! bpftool "$kind" show id "$id" || return 0
-	done <<<"$1"
-	return 1
-}
-none_left() { ! any_left "$1"; }
-unloaded() { wait_for none_left "$1" || { any_left "$1" && false; }; }
-
 # told: prints the number of intervals that it has printed; each should be in run.db by then
 told() { grep -c ' runqlat ' "$dir/stdout"; }
 has_told() { [ "$(told)" -ge "$1" ]; }

@@ -12,21 +12,8 @@ gcc -shared -fPIC -O2 -o "$dir/fail_bpf.so" tests/cli/fail_bpf.c || exit
 programs() {
 	local id
 
-	sed -nE 's/^prog_id:\s*([0-9]+)$/\1/p' "/proc/$1"/fdinfo/* 2>/dev/null | sort -un |
-		while read -r id; do bpftool -j prog show id "$id" | jq -r .name; done | sort | tr '\n' ' '
+	ids "$1" | sed -n 's/^prog //p' | while read -r id; do bpftool -j prog show id "$id" | jq -r .name; done | sort | tr '\n' ' '
 }
-
-# ids PID: prints the IDs of these programs
-ids() { sed -nE 's/^prog_id:\s*([0-9]+)$/\1/p' "/proc/$1"/fdinfo/* 2>/dev/null | sort -un; }
-
-none_left() {
-	local id
-
-	for id in $1; do
-		! bpftool prog show id "$id" >/dev/null 2>&1 || return 1
-	done
-}
-unloaded() { wait_for none_left "$1"; }
 
 # measured: prints the probes that the recording has
 measured() { jq -rs 'map(select(.complete) | .module) | sort | join(" ")' "$(recording "$dir/runs")"/*.summary.json; }

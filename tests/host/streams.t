@@ -64,8 +64,7 @@ on_terminal() {
 }
 
 escape=$'\e\\['
-run runqlat -d 600ms
-ok 'no terminal: no progress, no colour' ended 0 '' $'^[^\e\r]*balances[^\e\r]*$'
+check 'no terminal: no progress, no colour' 0 '' $'^[^\e\r]*balances[^\e\r]*$' runqlat -d 600ms
 on_terminal "$program runqlat -d 600ms >out"
 is 'stderr on a terminal: exit status' $status 0
 like 'stderr on a terminal: progress, which is wiped' "$shown" "^("$'\r'"${escape}K([0-9.]+ s of 0.6 s)?)+$"

@@ -30,6 +30,7 @@ stands_still() { frozen=$(seen | grep 'memlat: ') && sleep 0.5 && tap_same "$(se
 is_frozen() { [[ $(seen) = *"$frozen"* ]] || { printf 'no %s in:\n%s\n' "$frozen" "$(seen)" && false; }; }
 measure stands_still
 press h
+shows 'h: help' 'Keys.*choose the probe whose table is shown'
 press h
 ok 'a key ends the help, and the pause holds' eventually is_frozen
 press Space
