@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2016 # awk's, jq's and what other shells shall see
-# Functions for tests of the command line; source it from the top of the tree. A test is one line: title, exit code,
+# Functions for tests of the command line. Source it first: it changes to the top of the tree. A test is one line: title, exit code,
 # regexes for stderr and stdout (empty: no output), arguments.
 #
 #	check 'help' 0 '' '^usage: ' record --help
 #	wrong 'a negative duration' 'invalid duration' record -d -1
+[ -z "${arguments+set}" ] || return 0 # sourced already, by another file
+cd "${BASH_SOURCE[0]%/*}/../.." || exit
 . tests/tap.sh
 unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND # latscope would give up root for the caller
 
@@ -66,12 +68,13 @@ tap_said() {
 	fi
 }
 
-# unprivileged CMD...: runs it, and latscope, as a user without privileges. $dir has a copy of the program, as the user may not
+# unprivileged CMD...: runs it, and latscope, as a user without privileges, which the caller may be. $dir has a copy of the program, as the user may not
 # have access to the tree.
 unprivileged() {
 	local as=(setpriv --reuid=65533 --regid=65533 --clear-groups) latscope=$dir/latscope
 
 	[ -x "$latscope" ] || install -m755 .output/latscope "$latscope"
+	[ "$(id -u)" = 0 ] || as=()
 	"$@"
 }
 
@@ -81,11 +84,12 @@ in_mounts() { local as=(unshare -m sh -c "$1"' && exec "$@"' -) && "${@:2}"; }
 # in_a_container CMD...: in a PID namespace
 in_a_container() { local as=(unshare -p -f --mount-proc) && "$@"; }
 
-# skip_unless_able [PROBE ARG...]: skips the whole suite if this machine cannot measure that, or anything
-skip_unless_able() {
+# skip_unless_able: skips the whole suite if this machine cannot measure anything; skip_unless PROBE ARG...: if it cannot measure that
+skip_unless_able() { skip_unless runqlat; }
+skip_unless() {
 	[ "$(id -u)" = 0 ] || skip_all 'only root can measure'
-	run "${@:-runqlat}" -d 10ms
-	[ "$status" != 77 ] || skip_all "${1-runqlat} does not run here: $err"
+	run "$@" -d 10ms
+	[ "$status" != 77 ] || skip_all "$1 does not run here: $err"
 }
 
 # own_mounts: runs the suite again, with its arguments, in a mount namespace of its own, so that its mounts end with it
@@ -155,6 +159,9 @@ wait_for() {
 
 # recording BELOW: prints the directory of the only recording there
 recording() { printf '%s\n' "$1"/2*Z*; }
+
+# meta DIR NAME: prints a value of this name in the recording
+meta() { sqlite3 -readonly "$1/run.db" "SELECT value FROM meta WHERE name = '$2'"; }
 
 # start ARG...: starts latscope record in the background as $pid, and waits until its window is open. finish waits for its end.
 start() {

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # compare of recordings of known loads: its output in every format, and its exit status.
 # shellcheck disable=SC2016 # what awk, jq and other shells shall see
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/cli.sh"
 
 wrong 'nothing to compare' 'missing argument; give two groups of recordings' compare
 wrong 'one side only' 'missing argument; give two groups of recordings' compare a

@@ -3,8 +3,7 @@
 # suite: native
 # Completion: the answers of latscope --complete, and of real shells that ask it.
 # shellcheck disable=SC2016 # what awk, jq and other shells shall see
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/cli.sh"
 
 export PATH=$built:$PATH
 

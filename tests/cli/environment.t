@@ -3,8 +3,7 @@
 # suite: native
 # If the machine lacks something, or a named thing does not exist: one line, and exit status 77 or 1. Nothing is measured here:
 # tests/host/environment.t has what fails later.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/cli.sh"
 [ "$(id -u)" = 0 ] || skip_all 'only root has namespaces and privileges to give up'
 
 # without_btf CMD...: as on a kernel without CONFIG_DEBUG_INFO_BTF

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # make install: where the files go, and that what is installed names what is installed.
 # shellcheck disable=SC2016 # what awk, jq and other shells shall see
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/cli.sh"
 
 to=$dir/to
 # what CMD...: what make installs into $to, one path a line

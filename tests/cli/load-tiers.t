@@ -4,8 +4,7 @@
 # load tiers: how it ends, and that nothing is left behind; files of decisions; and trees of registers that root must refuse.
 # host/load-tiers.t compares what tierlat measures there.
 # shellcheck disable=SC2016 # what awk, jq and other shells shall see
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/cli.sh"
 [ "$(id -u)" != 0 ] || own_mounts
 
 unlinked() { ! ldd "$latscope" | grep fuse; }
@@ -26,8 +25,7 @@ ok 'it ends with its time' tap_same "$status" 0
 ok 'and leaves nothing behind' nothing_left
 
 mkdir "$dir/no-numa"
-run load tiers --dir "$dir/at" -q -d 10s -- \
-	sh -c 'root=$1 && shift && exec "$0" tierlat -q "$@" --sysfs-root "$root" --pages -d 50ms' "$latscope" "$dir/no-numa"
+run load tiers --dir "$dir/at" -q -d 10s -- "$latscope" tierlat -q --sysfs-root "$dir/no-numa" --pages -d 50ms
 is 'a kernel without NUMA: exit status' "$status" 77
 like 'a kernel without NUMA: that is said' "$err" 'no pages by node .this kernel has no NUMA.; leave out --pages$'
 
@@ -37,8 +35,7 @@ printed_moves() { awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next 
 run load tiers --dir "$dir/at" -q -d 5s -- sh -c '"$0" tierlat -q "$@" -d 50ms --decisions "$2/new"' "$latscope"
 is '--decisions in the measured tree: exit status' "$status" 1
 like 'a file in a file system of registers cannot be made' "$err" 'cannot write decisions to .*; choose another file'
-run load tiers --dir "$dir/at" -q -d 5s -- \
-	sh -c 'out=$1 && shift && exec "$0" tierlat -q "$@" --csv -i 20ms -d 200ms --decisions "$out"' "$latscope" "$dir/moves"
+run load tiers --dir "$dir/at" -q -d 5s -- "$latscope" tierlat -q --csv -i 20ms -d 200ms --decisions "$dir/moves"
 is '--decisions FILE' "$status" 0
 is 'has a heading, and the decisions of the rows' "$(<"$dir/moves")" \
 	"time_ns,socket,p,p_target,shift,move_to"$'\n'"$(printed_moves <<<"$out")"
@@ -46,8 +43,7 @@ ok 'which are several' test "$(wc -l <"$dir/moves")" -ge 3
 
 # decide FILE: tierlat --decisions FILE
 decide() {
-	run load tiers --dir "$dir/at" -q -d 5s -- \
-		sh -c 'out=$1 && shift && exec "$0" tierlat -q "$@" -d 50ms --decisions "$out"' "$latscope" "$1"
+	run load tiers --dir "$dir/at" -q -d 5s -- "$latscope" tierlat -q -d 50ms --decisions "$1"
 	tap_same "$status" 1 && tap_match "$err" "cannot write decisions to .*: $2; choose another file" &&
 		tap_same "$(wc -l <<<"$err")" 1
 }
@@ -64,10 +60,14 @@ if [ "$(id -u)" = 0 ]; then
 	ok "nor to another user's file" decide "$dir/moves" 'other users own it.*'
 fi
 
-# Two terminals: what it prints is what to type.
-"$latscope" load tiers --dir "$dir/at" --share 50% -d 1h >"$dir/how" 2>&1 &
-pid=$!
-wait_for grep -q tierlat "$dir/how"
+# in_background [OPTION...]: starts the load as $pid, and waits until it has printed what to type in another terminal
+in_background() {
+	"$latscope" load tiers --dir "$dir/at" -d 1h "$@" >"$dir/how" 2>"$dir/stderr" &
+	pid=$!
+	wait_for grep -q tierlat "$dir/how"
+}
+
+in_background --share 50%
 read -ra how <"$dir/how"
 tree=$(echo "$dir"/at/latscope-tiers-*)
 is 'it prints a command' "${how[*]:0:2}" 'latscope tierlat'
@@ -80,16 +80,12 @@ wait "$pid"
 is 'a signal ends it: exit status' $? 0
 ok 'a signal ends it: nothing is left' nothing_left
 
-"$latscope" load tiers --dir "$dir/at" -d 1h >"$dir/how" 2>&1 &
-pid=$!
-wait_for grep -q tierlat "$dir/how"
+in_background
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
 ok 'kill -9: its server unmounts' eventually nothing_left
 
-"$latscope" load tiers --dir "$dir/at" -d 1h >"$dir/how" 2>"$dir/stderr" &
-pid=$!
-wait_for grep -q tierlat "$dir/how"
+in_background
 kill -KILL "$(pgrep -P "$pid")"
 wait "$pid"
 is 'its server is killed: exit status' $? 1

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
 # Wrong usage of the commands that tests/host tests: refused before anything is measured.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/cli.sh"
 
 # ---- ab ----
 

@@ -3,8 +3,7 @@
 # report across probes: whether two are slow at the same time, and which processes cause the slow events; and what it says of
 # recordings that it cannot read, or that have no end. The recordings are those of known waits for a CPU and known I/O.
 # shellcheck disable=SC2016 # what awk, jq and other shells shall see
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/cli.sh"
 
 wrong 'a confidence of nothing' '--confidence 0: use 50 to 99.999 percent' report --confidence 0 a
 wrong 'nothing is slow' '--slow-us 0: use a number from 1' report --slow-us 0 a

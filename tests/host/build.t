@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: slow
 # The build is reproducible, and a compiler warning stops `make tests`, but not `make`.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/../cli/cli.sh"
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
 native=x86

@@ -3,9 +3,7 @@
 # suite: alone
 # load tiers in real time: tierlat measures the emulated tiers as they are, and its decisions move their requests. In virtual time
 # tests/emu/test_*.c have that; cli/load-tiers.t has what is left behind.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
+. "$(dirname "$0")/host.sh"
 [ "$(id -u)" != 0 ] || own_mounts
 
 mkdir "$dir/at"

@@ -3,8 +3,7 @@
 # suite: native
 # doctor predicts what record does on this machine's own kernel; load makes each kind of load, by its system calls, and leaves
 # nothing behind.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/../cli/cli.sh"
 
 # Each load has a session of its own, which identifies its processes.
 shopt -s nullglob

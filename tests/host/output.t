@@ -4,15 +4,10 @@
 # What record prints, its destinations, and errors when writing there: report prints the same of what was kept, on disks that are full
 # or read-only, too. A recorder must be at work on them; tests/cli/formats.t reads what was recorded once.
 # shellcheck disable=SC2016 # what awk, jq and other shells shall see
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/../cli/cli.sh"
 skip_unless_able
 own_mounts
-leave() {
-	umount "$dir/disk" 2>/dev/null
-	rm -rf "$dir"
-}
-on_exit leave
+on_exit umount -q "$dir/disk"
 
 # disk OPTIONS: mounts an empty tmpfs at $dir/disk
 disk() {
@@ -60,8 +55,7 @@ for module in memlat runqlat iolat; do
 	is "$module.csv is the same" "$out" "$(<"$(recording "$dir/$module")/$module.csv")"
 done
 run runqlat -q -d 1s -o "$dir/second"
-is 'an interval is a 60th of the duration, if nothing else is said' \
-	"$(sqlite3 "$(recording "$dir/second")/run.db" "SELECT value FROM meta WHERE name = 'interval_ns'")" 16666667
+is 'an interval is a 60th of the duration, if nothing else is said' "$(meta "$(recording "$dir/second")" interval_ns)" 16666667
 
 # ---- where it goes ----
 

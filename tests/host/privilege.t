@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
 # The privileges that the real program keeps while it measures, among the users of this machine, and that everything works with them.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/../cli/cli.sh"
 skip_unless_able
 
 none=0000000000000000 kill=0000000000000020

@@ -3,8 +3,7 @@
 # suite: alone
 # The memory of latscope itself, with this machine's libraries, kernel and processes.
 # shellcheck disable=SC2016 # awk's
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/../cli/cli.sh"
 
 skip_unless_able
 
@@ -48,7 +47,7 @@ diag "$most kB at most"
 # Time from the start of the process to the open window: only shown, as a busy machine takes longer.
 perl -MTime::HiRes=clock_gettime,CLOCK_MONOTONIC -e 'open F, ">", shift; printf F "%d", 1e9 * clock_gettime(CLOCK_MONOTONIC); close F; exec @ARGV' \
 	"$dir/started" "$latscope" record -q -d 50ms -o "$dir/timed" >/dev/null
-opened=$(sqlite3 "$(recording "$dir/timed")/run.db" "SELECT value FROM meta WHERE name = 'start_mono_ns'") started=$(<"$dir/started")
+opened=$(meta "$(recording "$dir/timed")" start_mono_ns) started=$(<"$dir/started")
 ok 'the window opens after the start' test "$opened" -gt "$started"
 diag "$(((opened - started) / 1000000)) ms from the start to the open window"
 done_testing

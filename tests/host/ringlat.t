@@ -4,9 +4,7 @@
 # ringlat on this machine's real CPU: each method works or says why not; and the method user is compared with the kernel's own count
 # of faults and with the clock.
 # shellcheck disable=SC2016 # jq's
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
+. "$(dirname "$0")/host.sh"
 
 # says FILTER: jq finds it true for $out
 says() { jq -e "$1" <<<"$out" >/dev/null || { jq -c .ring <<<"$out" && false; }; }

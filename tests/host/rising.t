@@ -4,12 +4,10 @@
 # report names the process that ran while waits were slow, and no other: a hog in bursts, and a steady process, of a real-time
 # policy on CPUs that run at the same time, which the VM does not have.
 # shellcheck disable=SC2016 # what awk, jq and other shells shall see
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
+. "$(dirname "$0")/host.sh"
 
 skip_unless_able
-skip_unless_able rmid --method switches
+skip_unless rmid --method switches
 last=$(($(nproc --all) - 1))
 taskset -c "$last" chrt -f 50 true 2>/dev/null || skip_all 'cannot run tasks of a real-time policy'
 

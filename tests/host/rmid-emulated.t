@@ -4,12 +4,10 @@
 # rmid by resctrl, on an emulated tree, of the processes of this machine and in its time: the rows have what the tree counted, and no
 # group is left behind. tests/emu/test_*.c have the tree.
 # shellcheck disable=SC2016 # what awk, jq and other shells shall see
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
+. "$(dirname "$0")/host.sh"
 
 own_mounts
-skip_unless_able rmid --method switches
+skip_unless rmid --method switches
 emulate resctrlfs 'rmids 1000'
 method=(--method resctrl --resctrl-root "$emu" --counters none)
 
@@ -50,7 +48,7 @@ for event in mbm_total_bytes mbm_local_bytes; do
 	is "$event: is what the tree counted, over both caches" "$(column "sum($event)")" "$(counted $event)"
 done
 is 'llc_bytes: is that of both caches' "$(column 'DISTINCT llc_bytes' | grep .)" 3000
-duration=$(sqlite3 -readonly "$recording/run.db" "SELECT value FROM meta WHERE name = 'duration_ns'")
+duration=$(meta "$recording" duration_ns)
 ok 'mbm_total_ns: is time of the window' test "$(column 'sum(mbm_total_ns)')" -gt 0 -a "$(column 'sum(mbm_total_ns)')" -le "$duration"
 calm
 is 'no group is left, that of others is' "$(groups)" '/ theirs'

@@ -3,11 +3,9 @@
 # suite: alone
 # Emulated RMIDs of the processes of this machine: who has one, in the dump, the trace and the rows. The checker of the kernel
 # module's traces judges the trace, with the kernel's own events of births and deaths on CPUs that run at the same time.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
+. "$(dirname "$0")/host.sh"
 
-skip_unless_able rmid --method switches
+skip_unless rmid --method switches
 
 . tests/rmid/emulated.sh
 

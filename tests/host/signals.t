@@ -4,35 +4,30 @@
 # Early ends of the real program: after signals the recording is complete, after kill -9 only the last interval is missing. Two
 # recorders at the same time. latscope leaves nothing in this machine's kernel.
 # shellcheck disable=SC2016 # what awk, jq and other shells shall see
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/../cli/cli.sh"
 skip_unless_able
 
-# whole TITLE: tests that the recording of start succeeded, with all its files and its result
+# whole TITLE [SIGNAL]: tests that the recording of start succeeds, with all its files and its result
 whole() {
+	[ $# = 1 ] || kill "-$2" "$pid" 2>/dev/null
 	finish
 	ok "$1: exit status, result" ended 0 '' 'memlat .*(balances|recursion_missed).*runqlat .*balances.*iolat .*balances'
 	ok "$1: the recording is complete" complete "$(recording "$dir/runs")"
 }
 
 start
-kill -INT "$pid"
-whole 'Ctrl-C'
+whole 'Ctrl-C' INT
 start -i 50ms
 kill -INT "$pid"
-kill -INT "$pid" 2>/dev/null
-whole 'Ctrl-C twice'
+whole 'Ctrl-C twice' INT
 start
-kill -TERM "$pid"
-whole SIGTERM
+whole SIGTERM TERM
 start
-kill -HUP "$pid"
-whole 'the terminal is closed'
+whole 'the terminal is closed' HUP
 as=(nohup)
 start -d 600ms
 as=()
-kill -HUP "$pid"
-whole 'nohup'
+whole 'nohup' HUP
 ok 'nohup: until its end' jq -e '.duration_sec >= 0.6' "$(recording "$dir/runs")/runqlat.summary.json"
 
 # As on a terminal, where Ctrl-C goes to all foreground processes. A script starts background processes that ignore it.

@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: alone
 # softirq compared with the trace of this machine's own kernel, of the interrupts of a real disk, by another clock read.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
+. "$(dirname "$0")/host.sh"
 
 own_mounts
 skip_unless_able

@@ -3,8 +3,7 @@
 # suite: native
 # record loads its probes into this machine's own kernel in threads: a probe that fails leaves the others alone and nothing behind,
 # and signals are for the window.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/../cli/cli.sh"
 skip_unless_able
 gcc -shared -fPIC -O2 -o "$dir/fail_bpf.so" tests/cli/fail_bpf.c || exit
 

@@ -3,9 +3,7 @@
 # suite: alone
 # tierlat on emulated registers, in real time and with the other probes on this machine: the printed latencies are right. In virtual
 # time tests/emu/test_*.c have them; cli/tierlat-registers.t has what becomes of the registers.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
+. "$(dirname "$0")/host.sh"
 . tests/cli/registers.sh
 
 # about GOT WANTED: within 5 %. Time is real here, and an interval in which the machine stands still between two readings is off
@@ -94,7 +92,6 @@ tell 'stream name=near rate=2e8 latency=180'
 run tierlat "${args[@]}" --delta 0.5 -d 100ms --csv
 is 'two tiers of one latency: requests should move to neither' "$(csv_value move_to local-ddr)" none
 check 'so they stay' 0 "$forced\$" 'Colloid at the end: p 0\.6[0-9]*, stay' tierlat "${args[@]}" --delta 0.5 -d 100ms
-found
 
 # A counter that always says the same passes for right only as long as nobody asks more of the memory.
 found

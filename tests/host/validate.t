@@ -4,11 +4,8 @@
 # validate passes on this machine's own kernel, disks and CPUs, and finds every injected fault there. tests/unit/test_validate.c and
 # test_judge.c have the verdicts.
 # shellcheck disable=SC2016 # what awk, jq and other shells shall see
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
+. "$(dirname "$0")/host.sh"
 
-latscope=.output/latscope
 faults=.output/faults/latscope # the same with -DLATSCOPE_FAULTS
 
 # run ARG...: runs latscope validate, and sets $status; its output is in $dir/out and $dir/err

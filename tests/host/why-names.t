@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # why: the names of stacks, by the symbols of this machine's own kernel, programs and users, of a program that sleeps in page
 # faults; and the processes that find them.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/../cli/cli.sh"
 skip_unless_able
-skip_unless_able memlat
+skip_unless memlat
 
 uffd=$built/tests/reference/uffd
 

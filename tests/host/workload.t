@@ -4,9 +4,7 @@
 # The workload of the real program, among the processes and users of this machine: it runs as it would alone, the window is its life,
 # and its end is reported.
 # shellcheck disable=SC2016 # what its shell shall see
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
+. "$(dirname "$0")/host.sh"
 skip_unless_able
 
 must='the workload must be an executable file'

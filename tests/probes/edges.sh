@@ -70,17 +70,19 @@ stuck_window() {
 	end_loops
 }
 
-open_wait() {
+# open_at_close DESC WINDOW: tests that the wait of the window is in flight, and as old as it is
+open_at_close() {
 	local began=${EPOCHREALTIME/./} waited_ns method
 
-	window stuck_window || return
+	window "$2" || return
 	for method in "${methods[@]}"; do
-		is "$method: a wait without an end is in flight" "$(fact "$method" runqlat.in_flight)" 1
-		within "$method: a wait without an end: its age" \
-			"$waited_ns" "$(fact "$method" runqlat.in_flight_ns)" $(((${EPOCHREALTIME/./} - began) * 1000))
-		balance "$method: a wait without an end" "$method"
+		is "$method: $1 is in flight" "$(fact "$method" runqlat.in_flight)" 1
+		within "$method: $1: its age" "$waited_ns" "$(fact "$method" runqlat.in_flight_ns)" $(((${EPOCHREALTIME/./} - began) * 1000))
+		balance "$method: $1" "$method"
 	done
 }
+
+open_wait() { open_at_close 'a wait without an end' stuck_window; }
 
 # As stuck_window, but the task of higher priority ends when the windows have closed and before the recorders have counted what
 # is in flight.
@@ -100,18 +102,7 @@ late_window() {
 	end_loops
 }
 
-late_end() {
-	local began waited_ns method
-
-	make_hold || return
-	began=${EPOCHREALTIME/./}
-	window late_window || return
-	for method in "${methods[@]}"; do
-		is "$method: a wait that ends right after the window is in flight" "$(fact "$method" runqlat.in_flight)" 1
-		within "$method: a wait that ends right after the window: its age" \
-			"$waited_ns" "$(fact "$method" runqlat.in_flight_ns)" $(((${EPOCHREALTIME/./} - began) * 1000))
-	done
-}
+late_end() { make_hold && open_at_close 'a wait that ends right after the window' late_window; }
 
 # ---- tasks that are moved while they wait ----
 

@@ -71,6 +71,7 @@ dio_window() {
 	capture || return
 	start io dio "$@" "/dev/$disk" $((200 * soak)) || return
 	watch_disk
+	! [[ $* = *-D* && " ${methods[*]} " = *' tp_btf '* ]] || watch filtered iolat tp_btf --disk "$disk" -p "${programs[io]}"
 	work_captured io
 }
 
@@ -136,15 +137,6 @@ fallen_back() {
 
 # ---- flush sequences, on a disk with a volatile cache ----
 
-dsync_window() {
-	begin
-	capture || return
-	start io dio -W -D "/dev/$disk" $((200 * soak)) || return
-	watch_disk
-	! [[ " ${methods[*]} " = *' tp_btf '* ]] || watch filtered iolat tp_btf --disk "$disk" -p "${programs[io]}"
-	work_captured io
-}
-
 # sequences METRIC METHOD: prints its events as "WRITES FLUSHES"
 sequences() { echo "$(fact "$2" "$1.op.write.events") $(fact "$2" "$1.op.flush.events")"; }
 
@@ -156,7 +148,7 @@ flush_sequences() {
 	grep -qx 'write back' "/sys/block/$disk/queue/write_cache" || {
 		skip 'flush sequences' 'the disk has no volatile cache' && return
 	}
-	window dsync_window || return
+	window dio_window -W -D || return
 	count=$(printed io count) writes=$(printed own writes) flushes=$(printed own flushes)
 	ends=$(printed own ends) syncs=$(printed own syncs)
 	captured_all O_DSYNC writes "$count"
@@ -475,12 +467,12 @@ null_disk() {
 	modprobe null_blk nr_devices=1 queue_mode=2 "irqmode=${2:-2}" "completion_nsec=$1" "${@:3}"
 }
 
+# fio_window ARG...: `fio ARG...` reads blocks of $disk at random
 fio_window() {
 	begin
 	watch_disk
 	await_recorders
-	fio --name=read --filename="/dev/$disk" --rw=randread --bs=4k --direct=1 --ioengine=psync \
-		--size=$((800 * soak))k --output-format=json >"$w/fio"
+	fio --name=read --filename="/dev/$disk" --rw=randread --bs=4k --direct=1 --ioengine=psync --output-format=json "$@" >"$w/fio"
 	close_window
 }
 
@@ -494,7 +486,7 @@ known_delay() {
 	ok "$what: the device" null_disk "$1" || return
 	disk=nullb0
 	setting nullb0 scheduler "$2"
-	window fio_window || return
+	window fio_window "--size=$((800 * soak))k" || return
 	count=$(fio_said .total_ios)
 	for method in "${methods[@]}"; do
 		is "$method: $what: as many as fio" "$(fact "$method" iolat.events)" "$count"
@@ -697,28 +689,18 @@ delayed_reads() {
 	done
 }
 
-jobs=16 each=300
-
-crowd_window() {
-	begin
-	watch_disk
-	await_recorders
-	fio --name=read --filename=/dev/nullb0 --rw=randread --bs=4k --direct=1 --ioengine=psync "--numjobs=$jobs" \
-		"--number_ios=$each" --size=1g --output-format=json >"$w/fio"
-	close_window
-}
-
 # Many tasks for few CPUs, on a kernel that preempts our programs while they run. If an interrupt completes the
 # requests, none is missing. If their own task does, some may be missing: at least the abandoned ones, at most
 # recursion_missed.
 preempted_requests() {
-	local method known unseen count=$((jobs * each))
+	local method known unseen jobs=16 each=300 disk=nullb0
+	local count=$((jobs * each)) reads=("--numjobs=$jobs" "--number_ios=$each" --size=1g)
 
 	ok 'preempted: the device' null_disk 50000 || return
-	window crowd_window || return
+	window fio_window "${reads[@]}" || return
 	is 'tp_btf: preempted: completed by interrupts, all are there' "$(fact tp_btf iolat.events)" $count
 	ok 'preempted: another device' null_disk 0 0 || return
-	window crowd_window || return
+	window fio_window "${reads[@]}" || return
 	for method in "${methods[@]}"; do
 		known=$(($(fact "$method" iolat.events) + $(fact "$method" iolat.missed_start)))
 		unseen=$(fact "$method" iolat.recursion_missed)

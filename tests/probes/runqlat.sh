@@ -273,7 +273,7 @@ reused_pid() {
 		skip 'runqlat: a PID that is used again' 'this kernel cannot be asked for a PID'
 		return
 	fi
-	window one_program 'runqlat --by process' lives reuse $lives || return
+	window one_program 'runqlat --by process' lives reuse "$lives" || return
 	for method in "${methods[@]}"; do
 		ok "$method: a PID that is used again: waits and their sum are those of schedstat" right_lives "$method"
 		balance "$method: a PID that is used again" "$method"
@@ -412,7 +412,7 @@ moved_tasks=12
 asleep_all_the_while() {
 	local method
 
-	window one_program 'runqlat --comm moved' moved moved $moved_tasks 0 || return
+	window one_program 'runqlat --comm moved' moved moved "$moved_tasks" 0 || return
 	for method in "${methods[@]}"; do
 		is "$method: tasks that were moved in their sleep: none waits" "$(fact "$method" runqlat.in_flight)" 0
 	done
@@ -422,7 +422,7 @@ asleep_all_the_while() {
 woken_in_the_window() {
 	local method
 
-	window one_program 'runqlat --comm moved' moved moved $moved_tasks 1 || return
+	window one_program 'runqlat --comm moved' moved moved "$moved_tasks" 1 || return
 	for method in "${methods[@]}"; do
 		ok "$method: moved in their sleep before: their sleep is no wait" \
 			[ "$(fact "$method" runqlat.max_ns)" -lt "$(printed moved slept_ns)" ]
@@ -441,7 +441,7 @@ mostly_whole() {
 woken_twice() {
 	local method
 
-	window one_program 'runqlat --by process' moved moved $moved_tasks 2 || return
+	window one_program 'runqlat --by process' moved moved "$moved_tasks" 2 || return
 	for method in "${methods[@]}"; do
 		ok "$method: moved in their sleep, and woken up twice: no wait is missing" mostly_whole "$method"
 	done

@@ -83,7 +83,6 @@ leave() {
 # nap SECS: sleeps without a process, which in the VM would take longer than the nap
 nap() { read -rt "$1" -u "$never" || true; }
 
-# await WHAT COMMAND...
 await() {
 	local until=$((SECONDS + tap_patience))
 
