@@ -35,7 +35,9 @@ printed_moves() { awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next 
 run load tiers --dir "$dir/at" -q -d 5s -- sh -c '"$0" tierlat -q "$@" -d 50ms --decisions "$2/new"' "$latscope"
 is '--decisions in the measured tree: exit status' "$status" 1
 like 'a file in a file system of registers cannot be made' "$err" 'cannot write decisions to .*; choose another file'
-run load tiers --dir "$dir/at" -q -d 5s -- "$latscope" tierlat -q --csv -i 20ms -d 200ms --decisions "$dir/moves"
+# in_tiers OPTION...: tierlat in the load, with these options after those of the load
+in_tiers() { run load tiers --dir "$dir/at" -q -d 5s -- sh -c '"$0" tierlat -q "$@"'"$(printf ' %q' "$@")" "$latscope"; }
+in_tiers --csv -i 20ms -d 200ms --decisions "$dir/moves"
 is '--decisions FILE' "$status" 0
 is 'has a heading, and the decisions of the rows' "$(<"$dir/moves")" \
 	"time_ns,socket,p,p_target,shift,move_to"$'\n'"$(printed_moves <<<"$out")"
@@ -43,7 +45,7 @@ ok 'which are several' test "$(wc -l <"$dir/moves")" -ge 3
 
 # decide FILE: tierlat --decisions FILE
 decide() {
-	run load tiers --dir "$dir/at" -q -d 5s -- "$latscope" tierlat -q -d 50ms --decisions "$1"
+	in_tiers -d 50ms --decisions "$1"
 	tap_same "$status" 1 && tap_match "$err" "cannot write decisions to .*: $2; choose another file" &&
 		tap_same "$(wc -l <<<"$err")" 1
 }

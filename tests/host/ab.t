@@ -4,7 +4,6 @@
 # ab, of two sides and of a matrix, with real runs on this machine: their order, the verdict on a known difference, what it leaves, and
 # going on after each way to stop it. tests/unit/test_experiment.c has the statistics, in simulated runs.
 . "$(dirname "$0")/host.sh"
-
 skip_unless_able
 
 # The sides write their name into a file, so that the order is known. The workload is short.

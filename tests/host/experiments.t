@@ -3,7 +3,6 @@
 # suite: native alone
 # The commands of docs/experiments.md print the lines that the page shows, of experiments with this machine's own kernel and disk.
 . "$(dirname "$0")/host.sh"
-
 skip_unless_able
 PATH=$PWD/.output:$PATH
 FIO_DIR=$(mktemp -d /var/tmp/latscope-test-XXXXXX) || exit # on a disk

@@ -4,7 +4,6 @@
 # Pressure of this machine, its memory and its disk, in the time line of recordings; load pressure; and what record --report says
 # about both.
 . "$(dirname "$0")/host.sh"
-
 own_mounts
 skip_unless_able
 

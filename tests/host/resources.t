@@ -4,7 +4,6 @@
 # The memory of latscope itself, with this machine's libraries, kernel and processes.
 # shellcheck disable=SC2016 # awk's
 . "$(dirname "$0")/../cli/cli.sh"
-
 skip_unless_able
 
 # kb FIELD...: prints the sum of these fields of the started process

@@ -5,7 +5,6 @@
 # policy on CPUs that run at the same time, which the VM does not have.
 # shellcheck disable=SC2016 # what awk, jq and other shells shall see
 . "$(dirname "$0")/host.sh"
-
 skip_unless_able
 skip_unless rmid --method switches
 last=$(($(nproc --all) - 1))

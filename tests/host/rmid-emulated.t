@@ -5,7 +5,6 @@
 # group is left behind. tests/emu/test_*.c have the tree.
 # shellcheck disable=SC2016 # what awk, jq and other shells shall see
 . "$(dirname "$0")/host.sh"
-
 own_mounts
 skip_unless rmid --method switches
 emulate resctrlfs 'rmids 1000'

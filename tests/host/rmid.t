@@ -5,7 +5,6 @@
 # and recordings. tests/kernels/rmid-* and compact-* have the methods on other kernels.
 # shellcheck disable=SC2016 # what awk, jq and other shells shall see
 . "$(dirname "$0")/host.sh"
-
 skip_unless rmid --method switches
 wrong 'no such method' "--method 'ladder': unknown method" rmid --method ladder -d 1s
 if [ ! -e /proc/latscope_rmid ]; then

@@ -4,7 +4,6 @@
 # Emulated RMIDs of the processes of this machine: who has one, in the dump, the trace and the rows. The checker of the kernel
 # module's traces judges the trace, with the kernel's own events of births and deaths on CPUs that run at the same time.
 . "$(dirname "$0")/host.sh"
-
 skip_unless rmid --method switches
 
 . tests/rmid/emulated.sh

@@ -3,7 +3,6 @@
 # suite: alone
 # softirq compared with the trace of this machine's own kernel, of the interrupts of a real disk, by another clock read.
 . "$(dirname "$0")/host.sh"
-
 own_mounts
 skip_unless_able
 trace=/sys/kernel/tracing/instances/latscope-$$
