@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# Functions for tests of the command line; source it from the top of the tree. A test is one line: title, exit code,
+# shellcheck disable=SC2016 # awk's, jq's and what other shells shall see
+# Functions for tests of the command line. Source it first: it changes to the top of the tree. A test is one line: title, exit code,
 # regexes for stderr and stdout (empty: no output), arguments.
 #
 #	check 'help' 0 '' '^usage: ' record --help
 #	wrong 'a negative duration' 'invalid duration' record -d -1
+[ -z "${arguments+set}" ] || return 0 # sourced already, by another file
+cd "${BASH_SOURCE[0]%/*}/../.." || exit
 . tests/tap.sh
-umask 022
 unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND # latscope would give up root for the caller
 
 umask 022 # whatever that of the caller is
@@ -66,20 +68,28 @@ tap_said() {
 	fi
 }
 
-# unprivileged CMD...: runs it, and latscope, as a user without privileges. $dir has a copy of the program, as the user may not
+# unprivileged CMD...: runs it, and latscope, as a user without privileges, which the caller may be. $dir has a copy of the program, as the user may not
 # have access to the tree.
 unprivileged() {
 	local as=(setpriv --reuid=65533 --regid=65533 --clear-groups) latscope=$dir/latscope
 
 	[ -x "$latscope" ] || install -m755 .output/latscope "$latscope"
+	[ "$(id -u)" = 0 ] || as=()
 	"$@"
 }
 
-# skip_unless_able: skips the whole suite if this machine cannot measure anything
-skip_unless_able() {
+# in_mounts SCRIPT CMD...: runs CMD, whose latscope runs in a mount namespace of its own, where SCRIPT has run
+in_mounts() { local as=(unshare -m sh -c "$1"' && exec "$@"' -) && "${@:2}"; }
+
+# in_a_container CMD...: in a PID namespace
+in_a_container() { local as=(unshare -p -f --mount-proc) && "$@"; }
+
+# skip_unless_able: skips the whole suite if this machine cannot measure anything; skip_unless PROBE ARG...: if it cannot measure that
+skip_unless_able() { skip_unless runqlat; }
+skip_unless() {
 	[ "$(id -u)" = 0 ] || skip_all 'only root can measure'
-	run runqlat -d 10ms
-	[ "$status" != 77 ] || skip_all "runqlat does not run here: $err"
+	run "$@" -d 10ms
+	[ "$status" != 77 ] || skip_all "$1 does not run here: $err"
 }
 
 # own_mounts: runs the suite again, with its arguments, in a mount namespace of its own, so that its mounts end with it
@@ -87,7 +97,6 @@ own_mounts() {
 	[ "$(readlink /proc/self/ns/mnt)" != "${CLI_MOUNTS-}" ] || return 0
 	unshare -m true 2>/dev/null || skip_all 'cannot make a mount namespace'
 	rm -rf "$dir"
-	# shellcheck disable=SC2016 # for the shell within
 	exec unshare -m bash -c 'CLI_MOUNTS=$(readlink /proc/self/ns/mnt) exec "$0" "$@"' "$0" "${arguments[@]}"
 }
 
@@ -99,6 +108,32 @@ stored() { tar -xJf "tests/cli/recordings/$1.tar.xz" -C "$dir" --no-same-owner; 
 # shellcheck disable=SC2034 # the descriptor is only held
 loop_new() {
 	loop=$(losetup -f --show "${@:2}" "$1" 2>/dev/null) && exec {loop_held}<"$loop" && losetup -d "$loop"
+}
+
+# emulate NAME TEXT: starts tests/emu/NAME as $server, an emulator in a file system at $emu; skips the whole suite where that cannot be
+# mounted
+emulate() {
+	emu=$dir/emu
+	mkdir "$emu"
+	".output/tests/emu/$1/$1" "$emu" "$2" &
+	server=$!
+	on_exit end_emulator
+	wait_for mounted_or_gone
+	if gone "$server"; then
+		wait "$server"
+		[ $? != 4 ] || skip_all 'a FUSE file system, as the emulator is, cannot be mounted here' # libfuse's status
+		exit 1
+	fi
+}
+mounted_or_gone() { [ -e "$emu/ctl" ] || gone "$server"; }
+end_emulator() { kill "$server" 2>/dev/null && wait "$server"; }
+
+# csv_value NAME TIER: of the last row of that tier in $out, CSV of tierlat
+csv_value() {
+	awk -F, -v name="$1" -v tier="$2" '
+		/^time_ns,/ { for (i = 1; i <= NF; i++) at[$i] = i }
+		$at["tier"] == tier { value = $at[name] }
+		END { print value }' <<<"$out"
 }
 
 # seconds_over N: waits until the clock has gone on by N seconds, for what is done by the clock: recordings of one second would have
@@ -125,6 +160,9 @@ wait_for() {
 # recording BELOW: prints the directory of the only recording there
 recording() { printf '%s\n' "$1"/2*Z*; }
 
+# meta DIR NAME: prints a value of this name in the recording
+meta() { sqlite3 -readonly "$1/run.db" "SELECT value FROM meta WHERE name = '$2'"; }
+
 # start ARG...: starts latscope record in the background as $pid, and waits until its window is open. finish waits for its end.
 start() {
 	rm -rf "$dir/runs"
@@ -147,6 +185,25 @@ finish() {
 	err=$(<"$dir/stderr")
 }
 
+# end_by SIGNAL: ends $pid, and waits for it as finish does
+end_by() {
+	kill "-$1" "$pid"
+	finish
+}
+
+# ids PID: prints the BPF programs and maps that it holds, as "prog 12"
+ids() { sed -nE 's/^(prog|map)_id:\s*([0-9]+)$/\1 \2/p' "/proc/$1"/fdinfo/* 2>/dev/null | sort -u; }
+
+# unloaded IDS: waits until the kernel has none of these
+unloaded() { eventually none_loaded "$1"; }
+none_loaded() {
+	local kind id
+
+	while read -r kind id; do
+		! bpftool "$kind" show id "$id" || return
+	done <<<"$1"
+}
+
 # complete DIR: the recording is complete, and its accounting adds up; events that no program saw are stated
 complete() {
 	local found
@@ -154,7 +211,6 @@ complete() {
 	found=$(cd "$1" && echo *)
 	tap_match "$found" 'iolat.csv .*iolat.summary.json.* memlat.csv .*run.db runqlat' || return
 	[[ $found != *wal* ]] || { echo "the log was left: $found" && return 1; }
-	# shellcheck disable=SC2016 # jq's
 	jq -es 'length == 3 and all(.complete and (.accounting | .balanced or .recursion_missed > 0 and .seen == .recorded +
 		.filtered + .missed_start + .unmatched + .map_full + .negative + .excluded + .continued))' "$1"/*.summary.json >/dev/null ||
 		{ jq -c '[.module, .complete, .accounting]' "$1"/*.summary.json && false; }

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of cli.sh and serve.sh
-# Functions for tests with real servers of ClickHouse; source it after cli.sh and serve.sh.
+# Functions for tests with real servers of ClickHouse, and those of serve.sh.
+# shellcheck source=tests/cli/serve.sh
+. "${BASH_SOURCE[0]%/*}/serve.sh"
 
 clickhouse='' # URL of the last server that was started
 declare -A clickhouse_http=() clickhouse_tcp=() clickhouse_pid=() # by name
@@ -85,6 +87,12 @@ clickhouse_kill() {
 
 # sql QUERY [DATABASE]: prints the answer of $clickhouse
 sql() { curl -sS --max-time 60 --data-binary @- "$clickhouse/?database=${2-latscope}" <<<"$1"; }
+
+# has_chdb: builds $dir/chdb, and sets $library, the engine of a new version; fails if that is not installed
+has_chdb() {
+	library=${LATSCOPE_CHDB:-$(printf '%s\n' /usr/lib/node_modules/@chdb/lib-linux-x64-gnu/libchdb.so node_modules/@chdb/*/libchdb.so | head -n 1)}
+	[ -e "$library" ] && gcc -o "$dir/chdb" tests/cli/chdb.c -ldl
+}
 
 # skip_unless_clickhouse: skips the whole suite where there is no server
 skip_unless_clickhouse() {

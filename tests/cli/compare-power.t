@@ -4,14 +4,13 @@
 # How often compare and fleet compare are wrong, and how often they find a real difference: bench/compare-power with smaller
 # numbers.
 # The numbers are the same in every run.
-cd "$(dirname "$0")/../.." || exit
-. tests/tap.sh
+. "$(dirname "$0")/cli.sh"
 
 pairs=60
 [ -z "${LATSCOPE_SOAK-}" ] || pairs=1000
 
 # within VALUE LIMIT: the share of wrong verdicts, three standard errors allowed
-within() { awk -v v="$1" -v l="$2" -v n=$pairs 'BEGIN { exit !(v <= l + 3 * sqrt(l * (100 - l) / n)) }'; }
+within() { awk -v v="$1" -v l="$2" -v n="$pairs" 'BEGIN { exit !(v <= l + 3 * sqrt(l * (100 - l) / n)) }'; }
 beyond() { awk -v v="$1" -v l="$2" 'BEGIN { exit !(v >= l) }'; }
 
 while read -r figure value _ limit _; do

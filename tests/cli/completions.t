@@ -2,15 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
 # Completion: the answers of latscope --complete, and of real shells that ask it.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+# shellcheck disable=SC2016 # what awk, jq and other shells shall see
+. "$(dirname "$0")/cli.sh"
 
 export PATH=$built:$PATH
 
 # answers WORD...: the values, on one line
 answers() { "$latscope" --complete "$@" | cut -f1 | sort | paste -sd' '; }
 
-# shellcheck disable=SC2016 # for bash within
 # ask_bash LINE: what bash makes of the line, sorted; with a plus where the word goes on
 ask_bash() {
 	bash --norc -c '
@@ -23,11 +22,9 @@ ask_bash() {
 		printf "%s\n" "${COMPREPLY[@]/%/${glue-}}"' _ "$1" | sort -u | paste -sd' '
 }
 
-# shellcheck disable=SC2016 # the shells expand these
 ask_fish() { XDG_DATA_HOME=$dir XDG_CONFIG_HOME=$dir HOME=$dir fish --no-config -c '
 	source packaging/completions/latscope.fish; complete -C "$argv[1]"' "$1" | cut -f1 | sort | paste -sd' '; }
 
-# shellcheck disable=SC2016
 # zsh completes only on a terminal: it presses tab there, and the screen shows the answers. With MORE that is typed after the tab, and
 # the screen shows <ARGUMENTS>.
 # ask_zsh LINE WANTED [MORE]

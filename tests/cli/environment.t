@@ -3,52 +3,23 @@
 # suite: native
 # If the machine lacks something, or a named thing does not exist: one line, and exit status 77 or 1. Nothing is measured here:
 # tests/host/environment.t has what fails later.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/cli.sh"
 [ "$(id -u)" = 0 ] || skip_all 'only root has namespaces and privileges to give up'
 
 # without_btf CMD...: as on a kernel without CONFIG_DEBUG_INFO_BTF
-without_btf() {
-	# shellcheck disable=SC2016 # for the shell within
-	local as=(unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$@"' -)
-
-	"$@"
-}
-
-# in_a_container CMD...: in a PID namespace
-in_a_container() {
-	local as=(unshare -p -f --mount-proc)
-
-	"$@"
-}
+without_btf() { in_mounts 'mount -t tmpfs none /sys/kernel/btf' "$@"; }
 
 # forbidden CMD...: with a seccomp filter that forbids bpf()
-forbidden() {
-	local as=("$dir/no_bpf")
-
-	"$@"
-}
+forbidden() { local as=("$dir/no_bpf") && "$@"; }
 
 # without_capabilities CMD...: as root of a container without capabilities
-without_capabilities() {
-	local as=(setpriv --inh-caps=-all --bounding-set=-all)
-
-	"$@"
-}
+without_capabilities() { local as=(setpriv --inh-caps=-all --bounding-set=-all) && "$@"; }
 
 # in_a_time_namespace CMD...: with a monotonic clock that is 1,000 s ahead
-in_a_time_namespace() {
-	local as=(unshare -T --monotonic 1000)
-
-	"$@"
-}
+in_a_time_namespace() { local as=(unshare -T --monotonic 1000) && "$@"; }
 
 # in_a_user_namespace CMD...: as root of a container without privileges
-in_a_user_namespace() {
-	local as=(unshare -Ur)
-
-	"$@"
-}
+in_a_user_namespace() { local as=(unshare -Ur) && "$@"; }
 
 in_a_user_namespace_of_nobody() {
 	local as=(setpriv --reuid=65534 --regid=65534 --clear-groups unshare -Ur) latscope=$dir/latscope

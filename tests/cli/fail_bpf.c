@@ -2,7 +2,9 @@
 /*
  * With LD_PRELOAD: bpf() fails for the programs that FAIL_LOAD and FAIL_ATTACH name, with the given
  * errno ("stamps_switch=7 mark=24"); a name has at most 15 characters. With SLOW_LOAD=PATH, loads
- * of our programs wait while PATH exists.
+ * of our programs wait while PATH exists. With SPOIL=NAME, each program whose name begins with NAME
+ * begins with an instruction that no kernel's verifier takes: 32-bit arithmetic on the context.
+ * With NO_LOOKUP=NAME, nothing can be looked up in the map NAME by a system call.
  *
  * With HOLD=PREFIX, there is a file PREFIX.PID of two bytes. The process waits while the first byte
  * is "1" after the attach, before its window opens, and while it is "2" after the window has
@@ -17,6 +19,7 @@
 #include <linux/bpf.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,9 +111,39 @@ static void wait_if_held(long command)
 	}
 }
 
+static void spoil(const union bpf_attr *attr)
+{
+	static const struct bpf_insn bad = {
+		.code = BPF_ALU | BPF_ADD | BPF_K,
+		.dst_reg = BPF_REG_1,
+		.imm = 8,
+	};
+	const char *name = getenv("SPOIL");
+
+	if (name && !strncmp(attr->prog_name, name, strlen(name)))
+		*(struct bpf_insn *)(uintptr_t)attr->insns = bad;
+}
+
+typedef long any_call(long number, ...);
+
+static bool is_forbidden(any_call *real, long command, const union bpf_attr *attr)
+{
+	const char *name = getenv("NO_LOOKUP");
+	struct bpf_map_info info = { 0 };
+	union bpf_attr ask = { .info = { .info_len = sizeof(info), .info = (uintptr_t)&info } };
+
+	if (!name || (command != BPF_MAP_LOOKUP_ELEM && command != BPF_MAP_LOOKUP_BATCH &&
+		      command != BPF_MAP_LOOKUP_AND_DELETE_BATCH))
+		return false;
+	ask.info.bpf_fd = command == BPF_MAP_LOOKUP_ELEM ? attr->map_fd : attr->batch.map_fd;
+	return !real(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &ask, sizeof(ask)) &&
+	       !strcmp(info.name, name);
+}
+
+/* libbpf has no other way to bpf(). */
 long syscall(long number, ...)
 {
-	long (*real)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+	any_call *real = (any_call *)dlsym(RTLD_NEXT, "syscall");
 	const union bpf_attr *attr;
 	long args[6], got;
 	va_list list;
@@ -122,12 +155,14 @@ long syscall(long number, ...)
 	attr = (const union bpf_attr *)args[1];
 	if (number != SYS_bpf)
 		return real(number, args[0], args[1], args[2], args[3], args[4], args[5]);
-	if (failure(args[0], attr)) {
-		errno = failure(args[0], attr);
+	errno = is_forbidden(real, args[0], attr) ? EPERM : failure(args[0], attr);
+	if (errno)
 		return -1;
+	if (args[0] == BPF_PROG_LOAD) {
+		spoil(attr);
+		if (is_ours(attr->prog_name))
+			wait_for_go();
 	}
-	if (args[0] == BPF_PROG_LOAD && is_ours(attr->prog_name))
-		wait_for_go();
 	wait_if_held(args[0]);
 	got = real(number, args[0], args[1], args[2]);
 	if (args[0] == BPF_PROG_LOAD && got >= 0 && got < FDS)

@@ -3,10 +3,7 @@
 # suite: native
 # The questions of fleet, to a directory of recordings and to a real server of ClickHouse: both give the same answers, which are those
 # of one recording with all events.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/cli/serve.sh
-. tests/cli/clickhouse.sh
+. "$(dirname "$0")/clickhouse.sh"
 . tests/cli/fleet.sh
 
 now=$(date +%s) runs=$dir/runs
@@ -100,11 +97,15 @@ is 'a host on both sides is compared with itself' "$(jq -c '[.hosts_on_both, .ve
 # Of what cannot be true, is there twice, or lies in the future, nothing counts.
 ask --json p50,p99 runqlat
 answer=$(jq -c '.groups' <<<"$out")
-fleet_recording "$runs/bad1" liar 6.1.0 $((now - 60)) 3
-sqlite3 "$runs/bad1/run.db" 'UPDATE sums SET sum_ns = sum_ns * 1000000'
-fleet_recording "$runs/bad2" negative 6.1.0 $((now - 60)) 3
-sqlite3 "$runs/bad2/run.db" 'UPDATE slots SET count = -5 WHERE slot = 120'
-fleet_recording "$runs/bad3" tomorrow 6.1.0 $(($(date +%s) + 86400)) 3
+# make_false DIR: three such recordings
+make_false() {
+	fleet_recording "$1/bad1" liar 6.1.0 $((now - 60)) 3
+	sqlite3 "$1/bad1/run.db" 'UPDATE sums SET sum_ns = sum_ns * 1000000'
+	fleet_recording "$1/bad2" negative 6.1.0 $((now - 60)) 3
+	sqlite3 "$1/bad2/run.db" 'UPDATE slots SET count = -5 WHERE slot = 120'
+	fleet_recording "$1/bad3" tomorrow 6.1.0 $(($(date +%s) + 86400)) 3
+}
+make_false "$runs"
 cp -r "$runs/old1" "$runs/copy"
 ask --json p50,p99 runqlat
 is 'what cannot be true does not count' "$(jq -c '.groups' <<<"$out")" "$answer"
@@ -190,11 +191,7 @@ is 'ClickHouse: the rows are still there' "$(sql 'SELECT uniqExact(host) FROM ro
 
 ask --json p50,p99 runqlat
 answer=$(jq -c '.groups' <<<"$out")
-fleet_recording "$dir/bad1" liar 6.1.0 $((now - 60)) 3
-fleet_recording "$dir/bad2" negative 6.1.0 $((now - 60)) 3
-fleet_recording "$dir/bad3" tomorrow 6.1.0 $(($(date +%s) + 86400)) 3
-sqlite3 "$dir/bad1/run.db" 'UPDATE sums SET sum_ns = sum_ns * 1000000'
-sqlite3 "$dir/bad2/run.db" 'UPDATE slots SET count = -5 WHERE slot = 120'
+make_false "$dir"
 for i in 1 2 3; do
 	sql "$(fleet_rows "$dir/bad$i" | sed 's/,-5,/,18446744073709551611,/')"
 done
@@ -226,7 +223,6 @@ ok 'ClickHouse: the roll-up is enough' same '' p99 runqlat --by service,kernel -
 run fleet p99 runqlat --clickhouse "$clickhouse" --sql
 like 'the SQL has both tables' "$out" "FROM rows FINAL .*FROM days WHERE .* IN \('[0-9-]+'\)"
 # The same rows, and the same statements, with the engine of a new version, if it is installed: see fleet-rollup.t.
-library=${LATSCOPE_CHDB:-$(printf '%s\n' /usr/lib/node_modules/@chdb/lib-linux-x64-gnu/libchdb.so node_modules/@chdb/*/libchdb.so | head -n 1)}
 statements=()
 for question in 'p99 runqlat --by service,kernel' 'compare runqlat --where kernel=6.1 --against service=web.service'; do
 	# shellcheck disable=SC2086 # words
@@ -244,7 +240,7 @@ newest() {
 		printf '%s;\n' "${statements[@]}"
 	} | "$dir/chdb" "$library" "$dir/newest"
 }
-if [ -e "$library" ] && gcc -o "$dir/chdb" tests/cli/chdb.c -ldl; then
+if has_chdb; then
 	for recording in "$runs"/*; do
 		sql "$(fleet_rows "$recording")"
 	done

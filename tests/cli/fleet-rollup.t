@@ -3,10 +3,7 @@
 # suite: native
 # fleet init and rollup, and load fleet, with Debian's ClickHouse: on one server, on a cluster of two, and the SQL also with the
 # engine of a new version, if it is installed (LATSCOPE_CHDB: the path of libchdb.so).
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/cli/serve.sh
-. tests/cli/clickhouse.sh
+. "$(dirname "$0")/clickhouse.sh"
 skip_unless_clickhouse
 unset LATSCOPE_CLICKHOUSE_USER LATSCOPE_CLICKHOUSE_PASSWORD
 
@@ -90,10 +87,8 @@ is 'then it is whole' "$(sql 'SELECT sum(recorded) FROM hours')/$(sql 'SELECT su
 
 # ---- each request that fails, and each allocation, is an error ----
 
-node tests/cli/failing-proxy.js "$clickhouse" >"$dir/proxy" &
-servers+=($!)
-wait_for test -s "$dir/proxy"
-proxy=http://127.0.0.1:$(<"$dir/proxy")
+node_start tests/cli/failing-proxy.js "$clickhouse"
+proxy=$node_url
 # fails_at HOW NUMBER ARG...: latscope ends with an error and a message, or it made fewer requests ($requests)
 fails_at() {
 	curl -sS "$proxy/$1/$2" >/dev/null
@@ -218,7 +213,6 @@ is 'cluster: nothing is lost' "$(sql 'SELECT sum(recorded) FROM rows FINAL WHERE
 
 # ---- the engine of a new version ----
 
-library=${LATSCOPE_CHDB:-$(printf '%s\n' /usr/lib/node_modules/@chdb/lib-linux-x64-gnu/libchdb.so node_modules/@chdb/*/libchdb.so | head -n 1)}
 fill() { sed -e 's/{into}/made/; s/{as_of}/1767225600/; s/{slices}/1/; s/{slice}/0/; s/{rows_days}/10000/; s/{days}/20000/' -e "s/{start}/$1/g" "packaging/clickhouse/$2.sql"; }
 # newest: runs all files, and prints sums by each
 newest() {
@@ -237,7 +231,7 @@ newest() {
 		echo 'SELECT * FROM retention; SELECT * FROM schema_version;'
 	} | "$dir/chdb" "$library" "$dir/newest"
 }
-if [ -e "$library" ] && gcc -o "$dir/chdb" tests/cli/chdb.c -ldl; then
+if has_chdb; then
 	is 'the engine of a new version' "$(newest | paste -sd' ')" '85	10	2 85	10	85 10000	20000 1'
 else
 	skip 'the engine of a new version' 'libchdb.so of @chdb/lib-linux-x64-gnu is not installed'

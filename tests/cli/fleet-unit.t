@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
 # The service and the timer of systemd that run fleet rollup: how exposed the service is, and that what it may do is enough.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/cli/serve.sh
-. tests/cli/clickhouse.sh
+. "$(dirname "$0")/clickhouse.sh"
 . tests/cli/unit.sh
 command -v systemd-analyze >/dev/null || skip_all 'systemd is not installed'
 

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Output formats: JSON parses, CSV is as documented, text fits a terminal; and report prints what record printed and kept.
 # shellcheck disable=SC2016 # jq's
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/cli.sh"
 stored json
 stored mixed
 

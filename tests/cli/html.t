@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # report --html: options, and what cannot be written. tests/cli/page.t opens pages in a browser.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/cli.sh"
 
 wrong 'a page as JSON' '--html writes the whole recording' report --html page.html --json a
 wrong 'a page of one probe' '--html writes the whole recording' report --html page.html -P iolat a

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # make install: where the files go, and that what is installed names what is installed.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+# shellcheck disable=SC2016 # what awk, jq and other shells shall see
+. "$(dirname "$0")/cli.sh"
 
 to=$dir/to
 # what CMD...: what make installs into $to, one path a line
@@ -33,16 +33,13 @@ in_usr='/etc/default/latscope-exporter
 /usr/share/zsh/vendor-completions/_latscope'
 is 'in /usr: where Debian has them' "$(what install PREFIX=/usr)" "$in_usr"
 is 'man pages' "$(cd "$to/usr/share/man/man1" && ls)" "$(cd man && printf '%s\n' *.scd | sed 's/\.scd$//')"
-# shellcheck disable=SC2016 # systemd's
 like 'in /usr: the service' "$(grep -E '^(Env|Exec)' "$to/usr/lib/systemd/system/latscope-exporter.service" | paste -sd' ')" \
 	'^EnvironmentFile=-/etc/default/latscope-exporter ExecStart=/usr/bin/latscope serve \$ARGS$'
 is 'in /usr/local: below it' "$(what install)" \
 	"$(sed 's|/usr||; s|^|/usr/local|; s|vendor-completions/_|site-functions/_|' <<<"$in_usr" | sort)"
-# shellcheck disable=SC2016 # systemd's
 like 'in /usr/local: the service' \
 	"$(grep -E '^(Env|Exec)' "$to/usr/local/lib/systemd/system/latscope-exporter.service" | paste -sd' ')" \
 	'^EnvironmentFile=-/usr/local/etc/default/latscope-exporter ExecStart=/usr/local/bin/latscope serve \$ARGS$'
-# shellcheck disable=SC2016 # systemd's
 like 'in /usr/local: the roll-up' \
 	"$(grep -E '^(Env|Exec)' "$to/usr/local/lib/systemd/system/latscope-rollup.service" | paste -sd' ')" \
 	'^EnvironmentFile=-/usr/local/etc/default/latscope-rollup ExecStart=/usr/local/bin/latscope fleet rollup \$ARGS$'

@@ -3,8 +3,8 @@
 # suite: native
 # load tiers: how it ends, and that nothing is left behind; files of decisions; and trees of registers that root must refuse.
 # host/load-tiers.t compares what tierlat measures there.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+# shellcheck disable=SC2016 # what awk, jq and other shells shall see
+. "$(dirname "$0")/cli.sh"
 [ "$(id -u)" != 0 ] || own_mounts
 
 unlinked() { ! ldd "$latscope" | grep fuse; }
@@ -25,22 +25,19 @@ ok 'it ends with its time' tap_same "$status" 0
 ok 'and leaves nothing behind' nothing_left
 
 mkdir "$dir/no-numa"
-# shellcheck disable=SC2016 # the inner shell's
-run load tiers --dir "$dir/at" -q -d 10s -- \
-	sh -c 'root=$1 && shift && exec "$0" tierlat -q "$@" --sysfs-root "$root" --pages -d 50ms' "$latscope" "$dir/no-numa"
+run load tiers --dir "$dir/at" -q -d 10s -- "$latscope" tierlat -q --sysfs-root "$dir/no-numa" --pages -d 50ms
 is 'a kernel without NUMA: exit status' "$status" 77
 like 'a kernel without NUMA: that is said' "$err" 'no pages by node .this kernel has no NUMA.; leave out --pages$'
 
 # The file of decisions has those of the rows.
 printed_moves() { awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	$at["shift"] != "" { print $1 "," $at["socket"] "," $at["p"] "," $at["p_target"] "," $at["shift"] "," $at["move_to"] }'; }
-# shellcheck disable=SC2016 # the inner shell's
 run load tiers --dir "$dir/at" -q -d 5s -- sh -c '"$0" tierlat -q "$@" -d 50ms --decisions "$2/new"' "$latscope"
 is '--decisions in the measured tree: exit status' "$status" 1
 like 'a file in a file system of registers cannot be made' "$err" 'cannot write decisions to .*; choose another file'
-# shellcheck disable=SC2016 # the inner shell's
-run load tiers --dir "$dir/at" -q -d 5s -- \
-	sh -c 'out=$1 && shift && exec "$0" tierlat -q "$@" --csv -i 20ms -d 200ms --decisions "$out"' "$latscope" "$dir/moves"
+# in_tiers OPTION...: tierlat in the load, with these options after those of the load
+in_tiers() { run load tiers --dir "$dir/at" -q -d 5s -- sh -c '"$0" tierlat -q "$@"'"$(printf ' %q' "$@")" "$latscope"; }
+in_tiers --csv -i 20ms -d 200ms --decisions "$dir/moves"
 is '--decisions FILE' "$status" 0
 is 'has a heading, and the decisions of the rows' "$(<"$dir/moves")" \
 	"time_ns,socket,p,p_target,shift,move_to"$'\n'"$(printed_moves <<<"$out")"
@@ -48,9 +45,7 @@ ok 'which are several' test "$(wc -l <"$dir/moves")" -ge 3
 
 # decide FILE: tierlat --decisions FILE
 decide() {
-	# shellcheck disable=SC2016 # the inner shell's
-	run load tiers --dir "$dir/at" -q -d 5s -- \
-		sh -c 'out=$1 && shift && exec "$0" tierlat -q "$@" -d 50ms --decisions "$out"' "$latscope" "$1"
+	in_tiers -d 50ms --decisions "$1"
 	tap_same "$status" 1 && tap_match "$err" "cannot write decisions to .*: $2; choose another file" &&
 		tap_same "$(wc -l <<<"$err")" 1
 }
@@ -67,10 +62,14 @@ if [ "$(id -u)" = 0 ]; then
 	ok "nor to another user's file" decide "$dir/moves" 'other users own it.*'
 fi
 
-# Two terminals: what it prints is what to type.
-"$latscope" load tiers --dir "$dir/at" --share 50% -d 1h >"$dir/how" 2>&1 &
-pid=$!
-wait_for grep -q tierlat "$dir/how"
+# in_background [OPTION...]: starts the load as $pid, and waits until it has printed what to type in another terminal
+in_background() {
+	"$latscope" load tiers --dir "$dir/at" -d 1h "$@" >"$dir/how" 2>"$dir/stderr" &
+	pid=$!
+	wait_for grep -q tierlat "$dir/how"
+}
+
+in_background --share 50%
 read -ra how <"$dir/how"
 tree=$(echo "$dir"/at/latscope-tiers-*)
 is 'it prints a command' "${how[*]:0:2}" 'latscope tierlat'
@@ -83,16 +82,12 @@ wait "$pid"
 is 'a signal ends it: exit status' $? 0
 ok 'a signal ends it: nothing is left' nothing_left
 
-"$latscope" load tiers --dir "$dir/at" -d 1h >"$dir/how" 2>&1 &
-pid=$!
-wait_for grep -q tierlat "$dir/how"
+in_background
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
 ok 'kill -9: its server unmounts' eventually nothing_left
 
-"$latscope" load tiers --dir "$dir/at" -d 1h >"$dir/how" 2>"$dir/stderr" &
-pid=$!
-wait_for grep -q tierlat "$dir/how"
+in_background
 kill -KILL "$(pgrep -P "$pid")"
 wait "$pid"
 is 'its server is killed: exit status' $? 1
@@ -124,7 +119,6 @@ if [ "$(id -u)" = 0 ]; then
 	# A FUSE file system says what it likes of its owners, and its user says what it is called.
 	if [ "$(uname -m)" = x86_64 ]; then
 		mkdir "$dir/fuse"
-		# shellcheck disable=SC2016 # of sh
 		as=(unshare -m sh -c '
 			exec 3<>/dev/fuse
 			mount -i -t fuse -o "fd=3,rootmode=40000,user_id=65533,group_id=65533,allow_other" "$1" "$0" || exit

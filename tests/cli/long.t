@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The work of report, in instructions, grows linearly with the number of intervals.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/cli.sh"
 command -v valgrind >/dev/null || skip_all 'valgrind is not installed'
 stored json
 made=$dir/json

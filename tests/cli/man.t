@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
 # The man pages build, are installed, and describe the same options as --help.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/cli.sh"
 
 # Print options as lines "-d, --duration TIME", from a command's --help and from a page's source.
 help_options() {

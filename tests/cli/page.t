@@ -3,8 +3,7 @@
 # suite: slow
 # Pages of report --html and compare --html in a browser: they open, ask nobody, show the numbers of report --json for the same
 # span, in the dark, in the light and without scripts; and stay small.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/cli.sh"
 
 for tool in chromium node jq sqlite3 perl pdftotext; do
 	command -v $tool >/dev/null || skip_all "$tool is not installed"
@@ -19,6 +18,8 @@ chrome() {
 }
 dom() { chrome "$1" --dump-dom >"$dir/dom"; }
 silent() { ! grep . "$dir/console"; }
+# opens TITLE [FRAGMENT]: a test that the browser has nothing to say about $dir/page.html
+opens() { dom "$dir/page.html${2-}" && ok "$1" silent; }
 
 # page ARG...: writes $dir/page.html
 page() { check "$1" 0 '^(latscope: )?page in ' '' report --html "$dir/page.html" "${@:2}"; }
@@ -33,8 +34,7 @@ is 'no name ends a script' "$(grep -o '</script' "$dir/page.html" | wc -l)" 2
 is 'nor has escape sequences' "$(LC_ALL=C grep -c $'\e\|\xff\|\xe2\x80\xae' "$dir/page.html")" 0
 within 'a short recording is a small page' 20000 "$(stat -c %s "$dir/page.html")" 600000
 
-dom "$dir/page.html"
-ok 'the page opens without an error' silent
+opens 'the page opens without an error'
 like 'it shows the name as text' "$(<"$dir/dom")" '&lt;/script&gt;&lt;b&gt;x'
 like 'a stack has its thread' "$(<"$dir/dom")" '<div>thread [0-9]+</div>'
 like 'and its title' "$(<"$dir/dom")" '<title>latscope report 2'
@@ -151,8 +151,7 @@ sqlite3 "$dir/acted/run.db" "
 	UPDATE tierlat_actions SET action = 'stop', 'to' = 'none', why = '</svg></script><b>x', latency_default_ns = NULL,
 		latency_alternate_ns = NULL, placement_before = NULL, placement_after = NULL, moved_bytes = NULL WHERE interval = 9"
 page 'actions' "$dir/acted"
-dom "$dir/page.html"
-ok 'actions: the page opens without an error' silent
+opens 'actions: the page opens without an error'
 sed -n '/<section id="actions">/,/<\/section>/p' "$dir/dom" >"$dir/actions"
 like 'actions: there is a picture, with a text for those who do not see it' "$(<"$dir/actions")" '<svg [^>]*role="img" aria-label="Latency of both'
 is 'actions: no reason ends the picture' "$(grep -c '</svg>' "$dir/actions"):$(grep -c '<b>' "$dir/actions")" 1:0
@@ -217,8 +216,7 @@ sqlite3 "$dir/long/run.db" "UPDATE sums SET max_ns = 5123456789 WHERE interval =
 	(series = 1 AND interval = (SELECT max(interval) FROM sums WHERE interval < 60000 AND series = 1))"
 page '100,000 intervals' "$dir/long"
 within 'are less than 1.5 MB, too' 100000 "$(stat -c %s "$dir/page.html")" 1500000
-dom "$dir/page.html#probe=memlat"
-ok 'they open without an error' silent
+opens 'they open without an error' '#probe=memlat'
 like 'with a note that they were joined' "$(<"$dir/dom")" 'id="thinned">[0-9,]* intervals: [0-9]* are one column'
 run report --json "$dir/long"
 ok 'sums and maxima are kept' same_numbers memlat
@@ -228,25 +226,24 @@ cp -r "$recording" "$dir/one"
 sqlite3 "$dir/one/run.db" "DELETE FROM interval WHERE id > 1; DELETE FROM slots WHERE interval > 1; DELETE FROM sums WHERE interval > 1;
 	DELETE FROM acct WHERE interval > 1"
 page 'a recording of one interval' "$dir/one"
-dom "$dir/page.html" && ok 'opens without an error' silent
+opens 'opens without an error'
 mkdir "$dir/empty" && cp "$recording/run.db" "$dir/empty/"
 sqlite3 "$dir/empty/run.db" "DELETE FROM interval; DELETE FROM slots; DELETE FROM sums; DELETE FROM acct; DELETE FROM memlat_why;
 	DELETE FROM memlat_slow; DELETE FROM iolat_why; DELETE FROM iolat_slow; UPDATE meta SET value = 0 WHERE name = 'complete'"
 page 'an empty recording' "$dir/empty"
-dom "$dir/page.html" && ok 'opens without an error' silent
+opens 'opens without an error'
 like 'and says so' "$(<"$dir/dom")" 'The recording has no interval.*|cut off'
 cp -r "$dir/empty" "$dir/none"
 sqlite3 "$dir/none/run.db" "DELETE FROM series; DELETE FROM metric; UPDATE probe SET refused = 'not <b>here</b>'"
 page 'a recording without a probe' "$dir/none"
-dom "$dir/page.html" && ok 'opens without an error' silent
+opens 'opens without an error'
 like 'and says why' "$(<"$dir/dom")" 'not &lt;b&gt;here'
 cp -r "$recording" "$dir/newer" && sqlite3 "$dir/newer/run.db" 'PRAGMA user_version = 99'
 refuses 'a newer schema' 1 'another version of latscope' report --html "$dir/newer.html" "$dir/newer"
 ok 'then there is no page' test ! -e "$dir/newer.html"
 
 check 'compare writes a page' 0 'page in ' '' compare --html "$dir/page.html" "$recording" "$dir/ten"
-dom "$dir/page.html"
-ok 'it opens without an error' silent
+opens 'it opens without an error'
 like 'it has verdicts in words' "$(<"$dir/dom")" 'no difference shown|worse|better'
 like 'and a difference' "$(<"$dir/dom")" 'aria-label="Difference of memlat'
 chrome "$dir/page.html" --screenshot="$dir/shot.png" && colours

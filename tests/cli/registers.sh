@@ -4,24 +4,7 @@
 # mounted.
 
 [ "$(id -u)" != 0 ] || own_mounts
-emu=$dir/emu
-mkdir "$emu"
-.output/tests/emu/msrfs/msrfs "$emu" 'machine gen=icx sockets=2 cpus=4 boxes=6' &
-server=$!
-leave() {
-	kill "$server" 2>/dev/null
-	wait "$server"
-}
-on_exit leave
-
-# ended_or_served: the emulator is there, or it gave up.
-ended_or_served() { [ -e "$emu/ctl" ] || gone "$server"; }
-wait_for ended_or_served
-if gone "$server"; then
-	wait "$server"
-	[ $? != 4 ] || skip_all 'a FUSE file system, as the emulator is, cannot be mounted here' # libfuse's status
-	exit 1
-fi
+emulate msrfs 'machine gen=icx sockets=2 cpus=4 boxes=6'
 args=(--model icx --msr-root "$emu/cpu" --cpu "0,2" --boxes 6)
 forced='^latscope: tierlat: by the events of Ice Lake-SP, chosen by --model' # on stderr, but for -q
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # report across probes: whether two are slow at the same time, and which processes cause the slow events; and what it says of
 # recordings that it cannot read, or that have no end. The recordings are those of known waits for a CPU and known I/O.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+# shellcheck disable=SC2016 # what awk, jq and other shells shall see
+. "$(dirname "$0")/cli.sh"
 
 wrong 'a confidence of nothing' '--confidence 0: use 50 to 99.999 percent' report --confidence 0 a
 wrong 'nothing is slow' '--slow-us 0: use a number from 1' report --slow-us 0 a
@@ -36,7 +36,6 @@ ok '--json: it has most of them, also in the intervals marked' \
 	<<<"$out"
 # agrees: the numbers of the last JSON agree with each other. The p99 of all is at most the largest p99 of the parts.
 agrees() {
-	# shellcheck disable=SC2016 # jq's
 	jq -e '. as $all | (.probes[] | select(.module == "runqlat").metrics[0].percentiles.p99_us) as $p99
 		| def cells: [$all.timeline.intervals[].probes[] | select(.probe == "runqlat" and .events > 0)];
 		def slow($of): [$all.timeline.probes[] | select(.probe == $of)][0].slow_events;
@@ -52,7 +51,6 @@ check 'its intervals' 0 '' 'time line: 1 interval of 50 ms per line' report --al
 ok 'they fit a terminal, too' fits
 lines() { sed -n "$1" <<<"$out" | grep -cE '^[* ] +[0-9]+\.[0-9]{3}  '; }
 is 'each has a line' "$(lines '/^time line/,/^Correlation/p')" "$(intervals "$together")"
-# shellcheck disable=SC2016 # sed's
 is 'and one of the pressure' "$(lines '/^Pressure/,$p')" "$(intervals "$together")"
 
 check 'at times of their own: it says nothing of the kind' 0 '' 'runqlat and iolat: no correlation shown: ' \

@@ -3,11 +3,8 @@
 # suite: native
 # The checker of traces of the kernel module rmid: a valid trace passes, and each fault in it is found, with the property
 # that it violates.
-cd "$(dirname "$0")/../.." || exit
-. tests/tap.sh
+. "$(dirname "$0")/cli.sh"
 
-dir=$(mktemp -d)
-on_exit rm -rf "$dir"
 good=$dir/good
 
 # owner SEQ NS RMID TGID WHY: prints the fields of a record
@@ -45,9 +42,15 @@ broken() { ! cmp -s "$good" "$dir/bad" && ! judge "$dir/bad" "$1"; }
 
 judge() { .output/tests/rmid/check trace "$1" 2 2000000 "$2"; }
 
-for property in order unique limbo fifo last leak pqr zero samples; do
-	ok "right: $property" judge "$good" $property
-done
+# right DESC FILE PROPERTY...: tests that the trace has these
+right() {
+	local property
+
+	for property in "${@:3}"; do
+		ok "right: $1$property" judge "$2" "$property"
+	done
+}
+right '' "$good" order unique limbo fifo last leak pqr zero samples
 
 # Another CPU may reuse the RMID before the trace has the switch in which it was freed.
 sed -E '/prev_pid=201/{h;d}; /seq=10 /{s/\[000\]/[001]/;G}; /pid=300 /s/\[000\]/[001]/; $d' "$good" >"$dir/late"
@@ -56,16 +59,12 @@ ok 'right: the switch is told late' judge "$dir/late" unique
 # The same for another thread, whose CPU stands still while the last thread ends: the trace has nothing in between.
 other="$(at sh-9 1 1 task_newtask 'pid=9 comm=sh clone_flags=1200000 oom_score_adj=0')"
 sed -E "/prev_pid=200/{s/\[000\\]/[001]/;s/next_pid=201/next_pid=9/;h;d}; /prev_pid=201/G; 1a\\$other" "$good" >"$dir/late"
-for property in unique last leak; do
-	ok "right: another thread's switch is told late: $property" judge "$dir/late" $property
-done
+right "another thread's switch is told late: " "$dir/late" unique last leak
 
 # A task that was reaped before its last switch has lost its PID by then.
 other="$(at sh-100 1 5 task_newtask 'pid=201 comm=sh clone_flags=1200000 oom_score_adj=0')"
 sed -E "/seq=9 /i\\$other" "$good" >"$dir/reborn"
-for property in unique last leak; do
-	ok "right: a PID is used again before the last switch: $property" judge "$dir/reborn" $property
-done
+right 'a PID is used again before the last switch: ' "$dir/reborn" unique last leak
 # A thread calls exec after the last switch of its leader, and is preempted before it ends, or before the trace tells of the exec.
 exec=$(at sh-200 0 6 sched_process_exec 'filename=x pid=200 old_pid=201')
 away=$(switch sh 200 0 6 R 100) back=$(switch sh 100 0 6 S 200)
@@ -75,9 +74,7 @@ for when in after before; do
 	sed -E "/prev_pid=201/d; /rmid_free/s/sh-201/sh-200/" "$good" |
 		sed -e "/rmid_free/i\\${lines[0]}" -e "/rmid_free/i\\${lines[1]}" -e "/rmid_free/i\\${lines[2]}" \
 			-e "/rmid_free/a\\$(switch sh 200 0 6 X 100)" >"$dir/exec"
-	for property in unique last leak; do
-		ok "right: exec by a thread, preempted $when the event: $property" judge "$dir/exec" $property
-	done
+	right "exec by a thread, preempted $when the event: " "$dir/exec" unique last leak
 done
 sed "/rmid_free/a\\$(at sh-200 1 6 sched_process_exit 'comm=sh pid=200 prio=120')" "$dir/late" >"$dir/bad"
 ok 'found: but it went on' broken last

@@ -2,17 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
 # libFuzzer searches for steps in which the book of RMIDs and its oracle differ.
-cd "$(dirname "$0")/../.." || exit
-. tests/tap.sh
+. "$(dirname "$0")/cli.sh"
 
-dir=$(mktemp -d)
-on_exit rm -rf "$dir"
 limit=-runs=2000
 [ -z "${LATSCOPE_SOAK-}" ] || limit=-max_total_time=600
 
 fuzzed() {
 	mkdir "$dir/corpus"
-	.output/tests/rmid/fuzz -seed=1 -max_len=1200 -len_control=0 $limit -print_final_stats=1 \
+	.output/tests/rmid/fuzz -seed=1 -max_len=1200 -len_control=0 "$limit" -print_final_stats=1 \
 		-artifact_prefix="$dir/" "$dir/corpus" >"$dir/log" 2>&1 || { tail -n 30 "$dir/log" && false; }
 }
 

@@ -3,11 +3,8 @@
 # suite: native
 # The test runner: it starts suites as their tags say, and fails each suite that does not deserve to pass.
 # shellcheck disable=SC2016 # expanded by the suites
-cd "$(dirname "$0")/../.." || exit
-. tests/tap.sh
+. "$(dirname "$0")/cli.sh"
 
-dir=$(mktemp -d)
-on_exit rm -rf "$dir"
 unset V
 
 # suite NAME SCRIPT

@@ -39,6 +39,14 @@ has() { [[ $(seen) =~ $1 ]] || { printf 'no %s in:\n%s\n' "$1" "$(seen)" && fals
 lacks() { [[ ! $(seen) =~ $1 ]] || { printf '%s in:\n%s\n' "$1" "$(seen)" && false; }; }
 # shows TITLE REGEX: a test that the screen has a match, now or soon
 shows() { ok "$1" eventually has "$2"; }
+# pressed KEYS TITLE REGEX: the same, once these keys, one or more, are pressed
+pressed() {
+	local keys
+
+	read -ra keys <<<"$1"
+	press "${keys[@]}"
+	shows "${@:2}"
+}
 loses() { ok "$1" eventually lacks "$2"; }
 ended_with() { [ -s "$dir/after" ] && [ "$(<"$dir/status")" = "$1" ]; }
 restored() {
@@ -48,6 +56,11 @@ restored() {
 quits() {
 	ok "$1: ends" eventually ended_with "$2"
 	ok "$1: the terminal is restored" restored
+}
+# q_quits TITLE: the same, at q
+q_quits() {
+	press q
+	quits "$1" 0
 }
 pid_of_top() { pgrep -o -P "$(mux display -p '#{pane_pid}')"; }
 
@@ -82,13 +95,10 @@ stops_and_continues() {
 	printf '%q ' "$latscope" top "$@" >"$dir/command"
 	press "cd $dir; stty -g >before; . ./command" Enter
 	shows 'job control: the screen' "$numbers"
-	press C-z
-	shows 'SIGTSTP: stopped' 'Stopped'
+	pressed C-z 'SIGTSTP: stopped' 'Stopped'
 	press "stty -g >after" Enter
 	ok 'SIGTSTP: the terminal is restored' eventually restored
-	press fg Enter
-	shows 'SIGCONT: the screen again' "latscope top .*$numbers"
-	press q
-	shows 'then q: the shell' 'shell>'
+	pressed 'fg Enter' 'SIGCONT: the screen again' "latscope top .*$numbers"
+	pressed q 'then q: the shell' 'shell>'
 	end_screen
 }

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The alert rules for Prometheus and the dashboard for Grafana: each alert in both directions, and queries that parse.
 # shellcheck disable=SC2016 # of jq and sed
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/cli.sh"
 command -v promtool >/dev/null || skip_all 'promtool is not installed'
 
 rules=packaging/prometheus/latscope.rules.yml

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of cli.sh
-# Functions for tests of serve; source it after cli.sh.
+# Functions for tests of serve, and those of cli.sh.
+# shellcheck source=tests/cli/cli.sh
+. "${BASH_SOURCE[0]%/*}/cli.sh"
 
 address='' # of the exporter
 server=''
@@ -35,9 +37,38 @@ serve_stop() {
 	status=$?
 }
 
+# serve_ends TITLE: a test that it ends well; serve_ends_silently TITLE: and that it has said nothing
+serve_ends() {
+	serve_stop
+	is "$1" "$status" 0
+}
+serve_ends_silently() {
+	serve_ends "$1"
+	ok 'nothing was said' quiet cat "$dir/serve.err"
+}
+
 # get PATH [OPTION...]: prints the answer of the exporter
 get() { curl -sSf --max-time 20 "${@:2}" "http://$address$1"; }
 get_status() { curl -s --max-time 20 -o /dev/null -w '%{http_code}' "${@:2}" "http://$address$1"; }
+
+# span LEVEL SECONDS: the flight recorder has so much
+span() {
+	get /metrics | awk -v name="latscope_recorder_span_seconds{level=\"$1\"}" -v least="$2" \
+		'$1 == name && $2 >= least { found = 1 } END { exit !found }'
+}
+
+# load_in_cgroup TIME: a load in a cgroup that is gone afterwards, $name: what is counted of it later is all of it
+load_in_cgroup() {
+	cgroup_new || return
+	(echo "$BASHPID" >"$cgroup/cgroup.procs" && exec "$latscope" load -q pingpong -d "$1")
+	rmdir "$cgroup"
+	name=/${cgroup##*/}
+}
+waits=latscope_cgroup_runqlat_run_queue_seconds
+
+# waited count|sum: of the waits of that load, by a scrape; settled: it does not change any more
+waited() { get /metrics | sed -n "s|^${waits}_$1{cgroup=\"$name\"} ||p"; }
+settled() { local one; one=$(waited count) && seconds_over 2 && [ -n "$one" ] && [ "$one" = "$(waited count)" ]; }
 
 # has TEXT: $dir/metrics has a line that begins with it
 has() { grep -qF "$1" "$dir/metrics" || { grep -v '_bucket{' "$dir/metrics" | head -n 40 && false; }; }
@@ -48,6 +79,15 @@ quiet() {
 
 	said=$("$@" 2>&1) || { echo "$said" && return 1; }
 	[ -z "$said" ] || { echo "$said" && false; }
+}
+
+# node_start ARG...: starts a server of node that prints its port; sets $node_url
+node_start() {
+	rm -f "$dir/port"
+	node "$@" >"$dir/port" &
+	servers+=($!)
+	wait_for test -s "$dir/port"
+	node_url=http://127.0.0.1:$(<"$dir/port")
 }
 
 # free_port: prints a port that nobody listens on

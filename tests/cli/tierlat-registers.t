@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
 # What tierlat does to emulated registers: each problem is reported in one line, and they are restored, however it ends.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/cli.sh"
 . tests/cli/registers.sh
 
-# in_background ARG...: as $pid, once it has set its counters going; with finish.
+# in_background ARG...: on registers that are found, as $pid, once it has set its counters going; with finish.
 in_background() {
+	found
 	"$latscope" tierlat "${args[@]}" "$@" >"$dir/stdout" 2>"$dir/stderr" &
 	pid=$!
 	wait_for has_begun
@@ -23,22 +23,18 @@ one_line() {
 }
 warned() { grep -q "$1" "$dir/stderr"; }
 
-found
 in_background -q -d 1m --csv -o "$dir/ended"
-kill -INT "$pid"
-finish
+end_by INT
 is 'Ctrl-C ends it well' "$status" 0
 is 'the recording is complete' "$(jq .complete "$(recording "$dir/ended")/tierlat.summary.json")" true
 like 'and what was measured is printed' "$out" ',remote-ddr,'
 ok 'all is put back then' as_found
 
-found
 in_background -d 1m -i 50ms --csv
 tell 'poke socket=1 reg=0xe1d value=0x400135'
 wait_for warned reprogrammed
 wait_for has_rows $(($(rows) + 4 * 7)) # of two sockets and tiers
-kill -TERM "$pid"
-finish
+end_by TERM
 is 'another program takes a counter: it continues' "$status" 0
 ok 'and tells so in one line' one_line 'CHA 2 .CPU 2.: reprogrammed by another program'
 ok 'the register of another tool is left alone' as_found 1
@@ -47,25 +43,20 @@ ok 'the register of another tool is left alone' as_found 1
 steal_controls() { for box in e01 e0f e1d e2b e39 e47; do tell "poke socket=1 reg=0x$box value=0x400135"; done; }
 lost_all() { recorded_lost=$(awk -F, '$2 == 1 && $5 == 6' "$dir/stdout" | wc -l) && [ "$recorded_lost" -ge 2 ]; }
 
-found
 in_background -d 1m -i 50ms --csv
 wait_for has_rows 5
 steal_controls
 wait_for lost_all
-kill -TERM "$pid"
-finish
+end_by TERM
 is 'another program takes a socket: the rows show it' "$(head -1 <<<"$out" | cut -d, -f2,5)" socket,boxes_lost
-found
 in_background -d 1m -i 50ms
 wait_for has_rows 5
 steal_controls
 wait_for warned 'and [1-5] more: reprogrammed\|CHA 5'
-kill -TERM "$pid"
-finish
+end_by TERM
 like 'and the table at the end, too' "$out" \
 	'socket 1, remote-ddr: latency known in [0-9]+ of [0-9]+ intervals; up to 6 boxes'
 
-found
 in_background -q -d 1m -i 50ms --csv -o "$dir/cut"
 wait_for has_rows 2
 tell 'fault access=read err=5'
@@ -77,7 +68,6 @@ is 'what was measured before is printed, and recorded' "$out" "$(<"$(recording "
 is 'but not as if it were all' "$(jq .complete "$(recording "$dir/cut")/tierlat.summary.json")" false
 check 'report says so' 0 '' 'incomplete: the recording was cut off; ' report "$(recording "$dir/cut")"
 
-found
 in_background -d 1m -i 50ms --csv
 tell 'offline cpu=0'
 tell 'offline cpu=2'
@@ -104,20 +94,16 @@ ok 'which is left alone' as_found
 check 'unless it is taken' 0 "$forced\$" ',local-ddr,' tierlat "${args[@]}" --take -d 100ms --csv
 ok 'and given back' as_found
 
-found
 in_background -d 60s
-kill -KILL "$pid"
-wait "$pid" 2>/dev/null
+end_by KILL 2>/dev/null
 ok 'all is put back after a kill -9' wait_for as_found
 
-found
 in_background -d 60s
 held="counters are used by latscope, PID $pid; end it first"
 refuses 'a second latscope on the same registers' 1 "$held" tierlat "${args[@]}" -d 100ms
 refuses 'a second one that takes what others use' 1 "$held" tierlat "${args[@]}" --take -d 100ms
 refuses 'a reset of registers in use by latscope' 1 "$held" tierlat "${args[@]}" --reset
-kill -TERM "$pid"
-finish
+end_by TERM
 is 'the first one is not disturbed' "$status" 0
 like 'and measured' "$out" 'local-ddr +[0-9.]+ '
 ok 'and puts all back' as_found
@@ -128,7 +114,6 @@ ln -s "$emu/cpu/1/msr" "$dir/alt/1"
 ln -s "$emu/cpu/3/msr" "$dir/alt/3"
 # off: rows of local DDR whose latency is not 90 ns
 off() { awk -F, '$3 == "local-ddr" && $10 != "" && ($10 < 80 || $10 > 100)' <<<"$out"; }
-found
 in_background -q -d 1m -i 50ms --csv
 wait_for has_rows 9
 "$latscope" tierlat -q --model icx --msr-root "$dir/alt" --cpu "1,3" --boxes 6 --take -d 1s >/dev/null 2>&1
@@ -138,7 +123,6 @@ like 'which is told' "$err" 'another program reprogrammed or reset every CHA; wh
 is 'and nothing wrong is published' "$(off)" ''
 
 # The restore process is its only child. If both are killed, the registers stay as they are.
-found
 in_background -d 60s
 read -r undoer <"/proc/$pid/task/$pid/children"
 kill -KILL "$undoer" "$pid"

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
 # Errors of tierlat on machines where it cannot measure. tests/emu tests its measurements.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/cli.sh"
 
 root=$dir/root
 msr=$dir/msr

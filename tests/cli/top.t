@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The screen of top in tmux: errors, each key, sizes, colours, signals; a recording shown equals what report prints. The screen
 # waits for no kernel: a recording is replayed. tests/host/top.t has what only a live screen does.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/cli.sh"
 . tests/cli/screen.sh
 stored memlat
 stored hostile
@@ -32,50 +31,33 @@ shows 'the accounting' 'memlat: [0-9,]+ seen = [0-9,]+ recorded'
 shows 'the method' 'method [a-z_-]+: '
 shows 'a heat map of half blocks' '▀▀'
 ok 'the footer is the last line' eventually footer_is_last 24
-press b
-shows 'b: another split' '^cgroup +\*waited|[^a-z]cgroup +\*waited'
-press Enter
-shows 'Enter: not by this split' 'slow samples are explained by process, not by cgroup'
-press Enter b
-shows 'b: the first split again' 'process +\*waited'
+pressed b 'b: another split' '^cgroup +\*waited|[^a-z]cgroup +\*waited'
+pressed Enter 'Enter: not by this split' 'slow samples are explained by process, not by cgroup'
+pressed 'Enter b' 'b: the first split again' 'process +\*waited'
 for sort in events p50 p99 p99.9 max; do
-	press s
-	shows "s: by $sort" "\\*${sort//./\\.}"
+	pressed s "s: by $sort" "\\*${sort//./\\.}"
 done
-press s
-shows 's: by name' 'process \*'
-press s
-shows 's: by time waited again' '\*waited'
+pressed s 's: by name' 'process \*'
+pressed s 's: by time waited again' '\*waited'
 press /
-press nobody
-shows '/: the filter is typed' '/nobody_'
+pressed nobody '/: the filter is typed' '/nobody_'
 shows '/: no such name' 'no name contains the filter'
-press Enter
-shows '/: Enter ends it' 'filter: nobody'
+pressed Enter '/: Enter ends it' 'filter: nobody'
 press Escape
 loses 'Escape clears the filter' 'filter: nobody'
-press / SCRIPT Enter
-shows '/: in any case of letters' 'filter: SCRIPT'
+pressed '/ SCRIPT Enter' '/: in any case of letters' 'filter: SCRIPT'
 shows '/: the name is there' '</script><b>x \([0-9]+\)'
-press Enter
-shows 'Enter: percentiles' 'waited [0-9.]+ .* events +mean .*p50 .*p90 .*p99 .*p99\.9 .*p99\.99 '
+pressed Enter 'Enter: percentiles' 'waited [0-9.]+ .* events +mean .*p50 .*p90 .*p99 .*p99\.9 .*p99\.99 '
 shows 'Enter: parts of its slow time' 'where its slow time went +share +time|none of its samples was slow'
-press Enter
-shows 'Enter: back' 'process +\*waited'
+pressed Enter 'Enter: back' 'process +\*waited'
 press Escape
-press h
-shows 'h: help' 'Keys.*choose the probe whose table is shown'
-press h
-shows 'a key ends the help' "$numbers"
-press 3
-shows '3: the third probe' '(disk|process|cgroup) +\*waited'
+pressed h 'h: help' 'Keys.*choose the probe whose table is shown'
+pressed h 'a key ends the help' "$numbers"
+pressed 3 '3: the third probe' '(disk|process|cgroup) +\*waited'
 shows '3: its accounting' 'iolat: '
-press 1
-shows '1: the first probe' 'memlat: '
-press Down Down Up NPage PPage
-shows 'the cursor moves' 'process +\*waited'
-press q
-quits q 0
+pressed 1 '1: the first probe' 'memlat: '
+pressed 'Down Down Up NPage PPage' 'the cursor moves' 'process +\*waited'
+q_quits q
 
 # ---- sizes, colours ----
 
@@ -86,8 +68,7 @@ for size in 160x50 100x30 80x24; do
 	shows "$size: the numbers" "$numbers"
 	ok "$size: the footer is the last line" eventually footer_is_last "${size#*x}"
 done
-press q
-quits resize 0
+q_quits resize
 screen 80x24 LC_ALL=C top --replay "$replay"
 shows 'without UTF-8: the numbers' "$numbers"
 ok 'without UTF-8: only ASCII' ascii
@@ -116,28 +97,20 @@ interval() {
 screen 80x24 '' top --replay "$replay"
 shows 'replay: the first interval is that of report' " 1/4.*$(interval 1)"
 for i in 2 3 4; do
-	press Right
-	shows "right: interval $i is that of report" " $i/4.*$(interval $i)"
+	pressed Right "right: interval $i is that of report" " $i/4.*$(interval $i)"
 done
-press Left
-shows 'left: interval 3 again' " 3/4.*$(interval 3)"
-press Home
-shows 'Home: the first' " 1/4.*$(interval 1)"
-press End
-shows 'End: the last' " 4/4.*$(interval 4)"
-press Space Home Space
-shows 'space plays to the end' ' 4/4'
-press Home + + -
-shows '+ and -: two intervals at once' ' 1/2'
-press + + r
-shows 'r: not in a recording' 'this is a recording already'
+pressed Left 'left: interval 3 again' " 3/4.*$(interval 3)"
+pressed Home 'Home: the first' " 1/4.*$(interval 1)"
+pressed End 'End: the last' " 4/4.*$(interval 4)"
+pressed 'Space Home Space' 'space plays to the end' ' 4/4'
+pressed 'Home + + -' '+ and -: two intervals at once' ' 1/2'
+pressed '+ + r' 'r: not in a recording' 'this is a recording already'
 seen_all=$("$latscope" report --json "$replay" | jq '.probes[0].accounting.seen' | sed -E ':a; s/([0-9])([0-9]{3})($|,)/\1,\2\3/; ta')
 shows 'all intervals at once: the totals of report' " 1/1.*memlat: $seen_all seen"
 worst=$("$latscope" report --json "$replay" | jq -r '[.probes[0].keys[] | select(.by == "process")][0].name')
 # A long name is cut in the middle: its number says which it is.
 shows 'the process that waited most is that of report' "waited[^(]*\(${worst##*(}"
-press q
-quits 'replay: q' 0
+q_quits 'replay: q'
 
 # ---- a recording that goes on: its recorder holds a lock, and writes another interval ----
 
@@ -152,8 +125,7 @@ shows 'it is followed' '5/5 recording'
 lock=${LOCK[1]}
 exec {lock}>&-
 loses 'its end is noticed' 'recording'
-press q
-quits 'a recording that was written' 0
+q_quits 'a recording that was written'
 
 cp -r "$replay" "$dir/empty"
 sqlite3 "$dir/empty/run.db" 'DELETE FROM interval; DELETE FROM slots; DELETE FROM sums; DELETE FROM acct'

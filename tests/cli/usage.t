@@ -1,37 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
-# Wrong usage: one line, and exit status 2, for root and others. --help is complete.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+# Wrong usage: one line, and exit status 2, for root and others. --help is complete. tests/unit/test_options.c has the common options.
+. "$(dirname "$0")/cli.sh"
 
 check 'no command' 2 '^Usage: latscope COMMAND.* record .* report ' ''
 refuses 'an unknown command' 2 "nosuch: unknown command; see 'latscope --help'" nosuch
 refuses 'an unknown option before the command' 2 '--nosuch: unknown command' --nosuch
 wrong 'an unknown option' "unknown option '--nosuch'" record --nosuch
-wrong 'an unknown letter' "unknown option '-Z'" memlat -Z
 wrong 'an option of another command' "unknown option '--seed'" record --seed 1
-wrong 'an option cut too short' "ambiguous option '--t'" record --t 5
-wrong 'an option without its value' '-d needs a value' record -d
-wrong 'a long option without its value' '--duration needs a value' record --duration
-wrong 'a value for an option that takes none' '--json takes no value' record --json=1
-
-wrong 'a negative duration' "--duration '-1': invalid duration" record -d -1
-wrong 'no duration' '--duration 0: use a time above 0' record -d 0
-wrong 'an absurd duration' '--duration 99999d: .* up to 30 days' record -d 99999d
 wrong 'a duration that overflows' '--duration 9{30}: .* up to 30 days' record -d "$(printf '9%.0s' {1..30})"
 wrong 'a duration of letters' "--duration 'soon': invalid duration; use 10s" record -d soon
 wrong 'a duration in an unknown unit' "--duration '3w': invalid duration" record -d 3w
 wrong 'an empty duration' "--duration '': invalid duration" record -d ''
 wrong 'a duration that a terminal would obey' "'.\[31m1s': invalid duration" record -d $'\e[31m1s'
-wrong 'an interval longer than the duration' '--interval 2 s is longer than --duration 1 s' record -d 1s -i 2s
-wrong 'an interval too short' '--interval 100 us is too short; use 1 ms or more' record -i 0.1ms
 wrong 'a tail of letters' "--tail-us 'long': not a whole number" record --tail-us long
 wrong 'a negative tail' "--tail-us '-8': not a whole number" record --tail-us -8
-wrong 'no tail' '--tail-us 0: use a number from 1' record --tail-us 0
 wrong 'a tail that overflows' '--tail-us 99999999999999999999: use a number' record --tail-us 99999999999999999999
 wrong 'a tail of an unknown probe' "--tail-us 'disklat': unknown probe" record --tail-us 8,disklat=100
-wrong 'an unknown split' "--by 'colour': unknown split; choose from process,thread," record --by colour
 wrong 'a split half known' "--by 'process,colour': unknown split; choose from" record --by process,colour
 wrong 'a split that does not apply' '--by disk does not apply here' memlat --by process,disk
 wrong 'a filter that does not apply' '--disk does not apply here' memlat --disk sda
@@ -42,28 +28,18 @@ wrong 'a split that the method cannot do' 'method stamps cannot do --by process,
 	iolat --method stamps --by op,process,thread
 wrong 'a filter that the method cannot do' 'method raw_tp cannot do --pid; leave out --method or --pid' iolat --method raw_tp -p 1
 wrong 'a top of letters' "--top 'all': not a whole number" record --top all
-wrong 'no top' '--top 0: use a number from 1' record --top 0
-wrong 'too many keys' '--max-keys 65537: use a number from 1 to 65536' record --max-keys 65537
-wrong 'a PID of letters' "--pid 'init': not a whole number" record -p init
-wrong 'a PID that no kernel has' '--pid 4194305: use a number from 1' record -p 4194305
 wrong 'no TID' '--tid 0: use a number from 1' record -t 0
-wrong 'a name too long' '--comm .* matches nothing: the kernel keeps 15' record --comm 0123456789abcdef
-wrong 'an empty name' '--comm is empty' record --comm ''
-wrong 'an empty directory name' '--output is empty' record -o ''
-wrong 'a label without a value' "--label 'night': use KEY=VALUE" record --label night
-wrong 'a label twice' '--label a is given twice' record --label a=1 --label a=2
 wrong 'two formats' '--json and --csv exclude each other' memlat --json --csv
 wrong 'one CSV of several probes' '--csv is for one probe' record --csv
 wrong 'no workload after --' "missing workload after '--'" runqlat -d 1s --
 
 wrong 'report of nothing' 'missing argument; give the directory of a recording' report
-wrong 'report of two' "unexpected argument 'b'" report a b
 wrong 'one CSV of a recording' '--csv prints one probe; choose it with -P' report --csv x
 wrong 'CSV of intervals' '--csv cannot print intervals; use --json' report --csv -I -P iolat x
 wrong 'doctor with an argument' "unexpected argument 'me'" doctor me
 wrong 'load of nothing' 'missing load; choose from touch, .*mixed' load
 wrong 'load of an unknown kind' "unknown load 'heavy'; choose from touch, " load heavy
-# The help of a kind has its options alone, and an example of it; those of another kind are refused, and not unknown.
+# The help of a kind has its options alone, and an example of it; those of another kind are refused: see options.t.
 shown() { grep -oE '^ +(-., )?--[a-z-]+' <<<"$out" | grep -oE '[a-z-]+$' | sed 's/^--//' | sort | paste -sd ' '; }
 while read -r kind options; do
 	check "load $kind --help" 0 '' "^Usage: latscope load .*$kind.*Examples:.*latscope load $kind" load "$kind" --help
@@ -80,7 +56,6 @@ tiers dir tiers requests share
 fleet tasks seed clickhouse clickhouse-login hosts series slots together ago
 END
 check 'load dio --help: the part of the text that is about it' 0 '' '--size=SIZE +File \(64M\)[[:space:]]' load dio -h
-wrong 'an option that the help of this load does not show' '--size does not apply to hog' load hog --size 1G
 wrong 'load for no time' "--duration 'x': invalid duration" load hog -d x
 wrong 'load by too many' '--tasks [0-9]+: use a number from 1' load hog --tasks 1000000
 
@@ -114,9 +89,5 @@ check 'additional probes have a heading' 0 '' $'\n Additional probes:\n      --r
 check '--verbose promises nothing where there are no metrics' 0 '' '-v, --verbose +Print details' load --help
 check '--verbose shows them where there are' 0 '' '-v, --verbose +Show every metric in full' report --help
 
-if [ "$(id -u)" = 0 ]; then
-	unprivileged wrong 'usage comes before privilege' '--by disk does not apply' memlat --by disk
-else
-	wrong 'usage comes before privilege' '--by disk does not apply' memlat --by disk
-fi
+unprivileged wrong 'usage comes before privilege' '--by disk does not apply' memlat --by disk
 done_testing

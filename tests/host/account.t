@@ -3,10 +3,7 @@
 # suite: alone
 # The account that latscope compares itself with is that of this kernel and its disks, and a difference is told: made here by
 # files that are not the kernel's, in a mount namespace of its own.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
-
+. "$(dirname "$0")/host.sh"
 own_mounts
 skip_unless_able
 kernel_check=.accounting.kernel_check

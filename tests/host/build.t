@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: slow
 # The build is reproducible, and a compiler warning stops `make tests`, but not `make`.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/../cli/cli.sh"
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
 native=x86
@@ -26,12 +25,7 @@ same() {
 }
 
 # without_btf CMD...: as on a kernel without type information
-without_btf() {
-	# shellcheck disable=SC2016 # for the shell within
-	local as=(unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && ! [ -e /sys/kernel/btf/vmlinux ] && exec "$@"' -)
-
-	"$@"
-}
+without_btf() { in_mounts 'mount -t tmpfs none /sys/kernel/btf && ! [ -e /sys/kernel/btf/vmlinux ]' "$@"; }
 
 hidden() { "${as[@]}" true; }
 

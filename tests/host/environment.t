@@ -4,57 +4,25 @@
 # What latscope makes of a kernel that refuses a program, a map or a method, of minimal privileges, and of odd disks. The programs
 # must reach this machine's verifier, and its disks, its /sys and what it lets a process do are no file that can be stored; the
 # kernels of the VM refuse nothing.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/../cli/cli.sh"
 skip_unless_able
 own_mounts
 mounts=$(grep -c ' - debugfs ' /proc/self/mountinfo)
 
-# without_debugfs CMD...: where debugfs is not mounted
-without_debugfs() {
-	# shellcheck disable=SC2016 # for the shell within
-	local as=(unshare -m sh -c 'mount -t tmpfs none /sys/kernel/debug && exec "$@"' -)
-
-	"$@"
-}
-
-# with_debugfs CMD...: where it is
-with_debugfs() {
-	# shellcheck disable=SC2016 # for the shell within
-	local as=(unshare -m sh -c 'mount -t debugfs none /sys/kernel/debug && exec "$@"' -)
-
-	"$@"
-}
-
-# in_a_container CMD...: in a PID namespace
-in_a_container() {
-	local as=(unshare -p -f --mount-proc)
-
-	"$@"
-}
+# without_debugfs CMD...: where debugfs is not mounted; with_debugfs: where it is
+without_debugfs() { in_mounts 'mount -t tmpfs none /sys/kernel/debug' "$@"; }
+with_debugfs() { in_mounts 'mount -t debugfs none /sys/kernel/debug' "$@"; }
 
 # in_a_time_namespace_of_the_kernel CMD...: with the same clocks as outside
-in_a_time_namespace_of_the_kernel() {
-	local as=(unshare -T)
-
-	"$@"
-}
+in_a_time_namespace_of_the_kernel() { local as=(unshare -T) && "$@"; }
 
 # spoiled NAME CMD...: with a verifier that refuses each program whose name begins with NAME
-spoiled() {
-	local as=(env SPOIL="$1" LD_PRELOAD="$dir/spoil.so")
-
-	"${@:2}"
-}
+spoiled() { local as=(env SPOIL="$1" LD_PRELOAD="$dir/fail_bpf.so") && "${@:2}"; }
 
 # without_lookup NAME CMD...: with failing lookups in the BPF map NAME
-without_lookup() {
-	local as=(env NO_LOOKUP="$1" LD_PRELOAD="$dir/spoil.so")
+without_lookup() { local as=(env NO_LOOKUP="$1" LD_PRELOAD="$dir/fail_bpf.so") && "${@:2}"; }
 
-	"${@:2}"
-}
-
-"${CC:-gcc}" -O2 -Wall -Wextra -Werror -D_GNU_SOURCE tests/host/spoil.c -o "$dir/spoil.so" -shared -fPIC || exit
+"${CC:-gcc}" -O2 -Wall -Wextra -Werror -shared -fPIC -o "$dir/fail_bpf.so" tests/cli/fail_bpf.c || exit
 
 if unshare -T true 2>/dev/null; then
 	in_a_time_namespace_of_the_kernel check 'in a time namespace without another clock' 0 '' 'runqlat .*balances' runqlat -d 50ms
@@ -153,14 +121,7 @@ check 'record goes on without what the method cannot do' 0 \
 
 # A disk of 8 MB with one partition, added by a system call, because the kernel may not support MBRs.
 truncate -s 8M "$dir/disk"
-if loop=$(losetup -fP --show "$dir/disk" 2>&1); then
-	leave() {
-		losetup -d "$loop"
-		rm -rf "$dir"
-	}
-	on_exit leave
-	addpart "$loop" 1 2048 4096
-fi
+! loop_new "$dir/disk" -P || addpart "$loop" 1 2048 4096
 part=${loop#/dev/}p1
 if [ -e "/sys/class/block/$part" ]; then
 	check 'a partition as a disk' 0 "iolat: --disk $part: is a partition; measuring its whole disk$" \
@@ -174,7 +135,7 @@ if [ -e "/sys/class/block/$part" ]; then
 		jq -r '"\(.module): \(.filter)"' ./*.summary.json)" "$(printf '%s\n' \
 		"iolat: comm nobody, disk ${loop#/dev/}" 'memlat: comm nobody' 'runqlat: comm nobody')"
 else
-	skip 'a partition as a disk' "no loop device with partitions: $loop"
+	skip 'a partition as a disk' 'no loop device with partitions'
 fi
 
 # without_requests: prints disks that have bios but no requests, and no disk below

@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native alone
 # The commands of docs/experiments.md print the lines that the page shows, of experiments with this machine's own kernel and disk.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
-
+. "$(dirname "$0")/host.sh"
 skip_unless_able
 PATH=$PWD/.output:$PATH
 FIO_DIR=$(mktemp -d /var/tmp/latscope-test-XXXXXX) || exit # on a disk

@@ -4,16 +4,11 @@
 # The files of a recording: their owners, attacks by other users while root writes them, their size, and how they show
 # that a recording did not end properly. A recorder must be at work while others change what it writes, on the file systems that
 # this machine's kernel has; tests/cli/report.t reads what recorders have left.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/../cli/cli.sh"
 skip_unless_able
 own_mounts
 user=65534
-leave() {
-	umount "$dir/disk" 2>/dev/null
-	[ -z "${loop-}" ] || losetup -d "$loop"
-}
-on_exit leave
+on_exit umount -q "$dir/disk"
 
 # modes DIR: prints the modes of the directory and of its entries
 modes() { find "$1" -printf '%y%m %u\n' | sort -u | tr '\n' ' '; }
@@ -112,26 +107,21 @@ ok 'it was a race' test -n "$(find "$dir/way" -name "gone*")"
 # After run.db, a file cannot be written: a directory has its name.
 start -i 20ms
 mkdir "$(recording "$dir/runs")/runqlat.csv"
-kill -INT "$pid"
-finish
+end_by INT
 is 'a file cannot be written: the exit status' "$status" 1
 like 'it says so' "$err" 'cannot write to .*Is a directory'
-is 'run.db does not say that all is complete' \
-	"$(sqlite3 "$(recording "$dir/runs")/run.db" "SELECT value FROM meta WHERE name = 'complete'")" 0
+is 'run.db does not say that all is complete' "$(meta "$(recording "$dir/runs")" complete)" 0
 ok 'nor does a summary' jq -es 'all(.complete | not)' "$(recording "$dir/runs")"/*.summary.json
 start -i 20ms
 mkdir "$(recording "$dir/runs")/runqlat.summary.json"
-kill -INT "$pid"
-finish
+end_by INT
 is 'the last file cannot be written' "$status" 1
-is 'run.db takes it back' \
-	"$(sqlite3 "$(recording "$dir/runs")/run.db" "SELECT value FROM meta WHERE name = 'complete'")" 0
+is 'run.db takes it back' "$(meta "$(recording "$dir/runs")" complete)" 0
 
 # run.db is deleted while it is written.
 start -i 20ms
 mv "$(recording "$dir/runs")/run.db" "$dir/moved.db"
-kill -INT "$pid"
-finish
+end_by INT
 is 'run.db was moved: the exit status' "$status" 1
 moved='the recording in .* is not complete: run.db was moved, removed or replaced in the meantime$'
 like 'it says so' "$err" "^latscope: $moved"
@@ -141,15 +131,13 @@ start -i 20ms
 cp "$(recording "$dir/runs")/run.db" "$dir/copy.db"
 mv "$dir/copy.db" "$(recording "$dir/runs")/run.db"
 before=$(cksum <"$(recording "$dir/runs")/run.db")
-kill -INT "$pid"
-finish
+end_by INT
 is 'run.db was replaced: the exit status' "$status" 1
 like 'it says so as well' "$err" "^latscope: $moved"
 is 'the other file is left alone' "$(cksum <"$(recording "$dir/runs")/run.db")" "$before"
 start -i 20ms
 rm -r "$(recording "$dir/runs")"
-kill -INT "$pid"
-finish
+end_by INT
 is 'the directory was removed: the exit status' "$status" 1
 rm -rf "$dir/runs"
 "$latscope" record -i 20ms -o "$dir/runs" >"$dir/stdout" 2>"$dir/stderr" &
@@ -158,8 +146,7 @@ wait_for is_open
 moved=$(recording "$dir/runs")
 mv "$moved" "$dir/elsewhere"
 ln -s /etc "$moved"
-kill -INT "$pid"
-finish
+end_by INT
 is 'the directory was moved: the exit status' "$status" 0
 like 'it says so, and not where the recording is not' "$err" 'the recording was moved in the meantime'
 ok 'which is complete where it is' "$latscope" report "$dir/elsewhere"
@@ -171,8 +158,7 @@ sqlite3 "$(recording "$dir/runs")/run.db" 'SELECT count(*) FROM slots' >/dev/nul
 wait_for has_intervals "$(recording "$dir/runs")" 20
 run report --json "$(recording "$dir/runs")"
 is 'a recording that goes on is read' "$status $(jq -c .running <<<"$out")" '0 true'
-kill -INT "$pid"
-finish
+end_by INT
 ok 'and is whole in the end' complete "$(recording "$dir/runs")"
 is 'no index of other programs is left' "$(find "$dir/runs" -name '*-shm' -o -name '*-wal')" ''
 
@@ -185,21 +171,18 @@ kept=$(recording "$dir/limited")
 size=$(find "$kept" -type f -printf '%s\n' | awk '{ sum += $1 } END { print sum }')
 ok "it is kept to ($size)" test "$size" -le 1572864
 ok 'what was measured is complete' complete "$kept"
-is 'so says run.db' "$(sqlite3 "$kept/run.db" "SELECT value FROM meta WHERE name = 'complete'")" 1
+is 'so says run.db' "$(meta "$kept" complete)" 1
 refuses 'too little is free' 1 'less than 8192 TiB is free there; choose' runqlat -d 10ms --min-free 8192T -o "$dir/none"
 is 'nothing is left there' "$(find "$dir/none" -mindepth 1)" ''
 
 # small_disk SIZE BLOCK: a file system with blocks smaller than a page
 small_disk() {
 	! mountpoint -q "$dir/disk" || umount "$dir/disk"
-	[ -z "${loop-}" ] || losetup -d "$loop"
-	loop=''
 	mkdir -p "$dir/disk"
 	rm -f "$dir/image"
 	truncate -s "$1" "$dir/image"
 	mkfs.ext4 -q -b "$2" -m 0 -O ^has_journal "$dir/image" || return
-	loop=$(losetup -f --show "$dir/image") || return
-	mount "$loop" "$dir/disk"
+	loop_new "$dir/image" && mount "$loop" "$dir/disk"
 }
 
 # free_kb: prints the free space on it
@@ -218,7 +201,7 @@ if small_disk 4M 1024 2>"$dir/why"; then
 		run report "$kept"
 		[ "$status" = 0 ] || bad+=" report:$left:$status"
 		[ "$left" -lt 400 ] || full=$kept
-		whole=$(sqlite3 -readonly "$kept/run.db" "SELECT value FROM meta WHERE name = 'complete'" 2>/dev/null)
+		whole=$(meta "$kept" complete 2>/dev/null)
 		files=$(find "$kept" -name '*.summary.json' | wc -l)
 		[ "$whole" != 1 ] || [ "$files" = 3 ] || bad+=" complete:$left"
 	done

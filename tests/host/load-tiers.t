@@ -3,9 +3,7 @@
 # suite: alone
 # load tiers in real time: tierlat measures the emulated tiers as they are, and its decisions move their requests. In virtual time
 # tests/emu/test_*.c have that; cli/load-tiers.t has what is left behind.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
+. "$(dirname "$0")/host.sh"
 [ "$(id -u)" != 0 ] || own_mounts
 
 mkdir "$dir/at"
@@ -30,15 +28,6 @@ in_loop() {
 about() { awk "BEGIN { exit !($1 > $2 * (1 - $3) && $1 < $2 * (1 + $3)) }" || { echo "$1, not $2: $known" && false; }; }
 less() { awk "BEGIN { exit !($1 < $2) }" || { echo "$1 is not less than $2: $known" && false; }; }
 
-# column NAME TIER: of the last row of CSV of that tier
-column() {
-	# shellcheck disable=SC2016 # awk's
-	awk -F, -v name="$1" -v tier="$2" '
-		/^time_ns,/ { for (i = 1; i <= NF; i++) at[$i] = i }
-		$at["tier"] == tier { value = $at[name] }
-		END { print value }' <<<"$out"
-}
-
 # From both sides, to where both tiers are equally slow: at the start they differ by four times.
 balances() { in_loop --share "$1" -d 3s -- -i 10ms --weight 0.25; }
 measure balances 20%
@@ -56,16 +45,16 @@ holds() {
 }
 for requests in 20 300; do
 	measure holds $requests
-	ok "$requests requests: the near tier is as slow as it is" about "$(column latency_ns local-ddr)" "$near" .05
-	ok "$requests requests: the far tier is as slow as it is" about "$(column latency_ns remote-ddr)" "$far" .05
-	ok "$requests requests: half of them are near" about "$(column p local-ddr)" .5 .02
+	ok "$requests requests: the near tier is as slow as it is" about "$(csv_value latency_ns local-ddr)" "$near" .05
+	ok "$requests requests: the far tier is as slow as it is" about "$(csv_value latency_ns remote-ddr)" "$far" .05
+	ok "$requests requests: half of them are near" about "$(csv_value p local-ddr)" .5 .02
 done
 
 measure in_loop --tiers 3 --share 30% -d 10s -- -d 300ms --max-shift 0.000001 --csv
 like 'three tiers' "$known" 'local-ddr: .* local-cxl: .* remote-ddr: 150.0 ns, 50.0 M reads/s$'
-ok 'the third one is as slow as it is' about "$(column latency_ns remote-ddr)" 150 .05
+ok 'the third one is as slow as it is' about "$(csv_value latency_ns remote-ddr)" 150 .05
 calm
-is 'requests move between the first and CXL' "$(column move_to local-ddr)" local-ddr
+is 'requests move between the first and CXL' "$(csv_value move_to local-ddr)" local-ddr
 
 # Per CHA: the emulator spreads the reads unevenly, and each CHA measures the latency of one tier.
 by_cha_is_true() {
@@ -113,7 +102,7 @@ tree=$(echo "$dir"/at/latscope-tiers-*)
 true_latency() { jq ".streams[] | select(.name == \"$1\").latency" "$tree/state"; }
 measure run "${how[@]:1}" -q --max-shift 0.000001 -d 300ms --csv
 known=$(true_latency local-ddr)
-ok 'the printed command measures it' about "$(column latency_ns local-ddr)" "$known" .05
+ok 'the printed command measures it' about "$(csv_value latency_ns local-ddr)" "$known" .05
 calm
 is 'and succeeds' "$status" 0
 kill -INT "$pid"

@@ -3,9 +3,7 @@
 # suite: native
 # doctor predicts what record does on this machine's own kernel; load makes each kind of load, by its system calls, and leaves
 # nothing behind.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
+. "$(dirname "$0")/../cli/cli.sh"
 
 # Each load has a session of its own, which identifies its processes.
 shopt -s nullglob
@@ -67,40 +65,47 @@ check 'a place in memory' 0 \
 	'^latscope: load: cannot use direct I/O in /dev/shm: its file system is in memory; using the page cache; choose' '' \
 	load dio --dir /dev/shm -d 100ms
 
-# calls CALL ARG...: prints what the child processes of a load ask the kernel, without the blocks that fill the file at first
-calls() {
-	strace -f -qq -e trace="$1" -o "$dir/calls" "$latscope" load -q -d 300ms --dir "$dir/io" "${@:2}"
-	awk 'NR == 1 { parent = $1 } $1 != parent && !/, 1048576, /' "$dir/calls"
+# traced CALLS ARG...: starts a load; $dir/calls has what its processes ask the kernel
+traced() {
+	rm -f "$dir/calls"
+	strace -f -qq -e trace="$1" -o "$dir/calls" "$latscope" load -q --dir "$dir/io" "${@:2}" &
 }
-requests() { calls pread64,pwrite64 dio --tasks 1 --size 2M "$@" | sed -nE 's/.* (pread64|pwrite64)\(.*, ([0-9]+), ([0-9]+)\) = .*/\1 \2 \3/p'; }
-keep_requests() { requests "$@" >"$dir/made"; }
-# makes ARG...: $dir/made has the requests of a load, and $made how many
+# requests: prints those of the child processes, without the blocks that fill the file at first
+requests() {
+	awk 'NR == 1 { parent = $1 } $1 != parent && !/, 1048576, /' "$dir/calls" |
+		sed -nE 's/.* (pread64|pwrite64)\(.*, ([0-9]+), ([0-9]+)\) = .*/\1 \2 \3/p'
+}
+has_made() { [ "$(requests | wc -l)" -ge "$1" ]; }
+# makes COUNT ARG...: $dir/made has the first requests of a load
 makes() {
-	measure keep_requests "$@"
-	made=$(wc -l <"$dir/made")
+	traced pread64,pwrite64 dio -d 1h --tasks 1 --size 2M "${@:2}"
+	wait_for has_made "$1"
+	pkill -TERM -P $! -x latscope
+	wait $!
+	requests | head -n "$1" >"$dir/made"
 }
 if strace -qq true 2>/dev/null; then
-	makes --sequential --writes 0 --block 64K
+	makes 100 --sequential --writes 0 --block 64K
 	is 'sequential reads: nothing but reads of the block' "$(cut -d ' ' -f 1,2 "$dir/made" | sort -u)" 'pread64 65536'
 	is 'each follows the one before, from the start again at the end' \
 		"$(awk 'NR > 1 && $3 != (at + 65536) % 2097152 { bad++ } { at = $3 } END { print bad + 0, (NR > 32) }' "$dir/made")" '0 1'
-	makes --writes 100
+	makes 400 --writes 100
 	is 'writes only' "$(cut -d ' ' -f 1,2 "$dir/made" | sort -u)" 'pwrite64 4096'
 	ok 'at random' test "$(cut -d ' ' -f 3 "$dir/made" | head -n 64 | sort -u | wc -l)" -gt 40
-	makes --writes 70%
-	ok "70 % are writes: $(grep -c pwrite64 "$dir/made") of $made" \
-		awk '/pwrite64/ { n++ } END { exit !(NR > 50 && n / NR > 0.7 - 3 * sqrt(0.21 / NR) && n / NR < 0.7 + 3 * sqrt(0.21 / NR)) }' "$dir/made"
-	calm
+	makes 400 --writes 70%
+	ok "70 % are writes: $(grep -c pwrite64 "$dir/made") of 400" \
+		awk '/pwrite64/ { n++ } END { exit !(NR == 400 && n / NR > 0.7 - 3 * sqrt(0.21 / NR) && n / NR < 0.7 + 3 * sqrt(0.21 / NR)) }' "$dir/made"
+	traced mmap touch -d 300ms --size 6M --tasks 2
+	wait $!
 	is 'touch: each of two processes has half' \
-		"$(calls mmap touch --size 6M --tasks 2 | grep -o 'mmap(NULL, [0-9]*' | sort -u)" 'mmap(NULL, 3145728'
+		"$(awk 'NR == 1 { parent = $1 } $1 != parent' "$dir/calls" | grep -o 'mmap(NULL, [0-9]*' | sort -u)" 'mmap(NULL, 3145728'
 else
 	skip 'what the loads ask the kernel' 'strace does not run here'
 fi
 [ "$(id -u)" != 0 ] || unprivileged check 'it needs no privilege' 0 '' '' load hog -d 100ms
 
 skip_unless_able
-ln -s "$latscope" "$dir/latscope"
-latscope=$dir/latscope run doctor
+latscope=$dir/latscope run doctor # the copy of unprivileged
 recorded=$(sed '/^ringlat:/,$d' <<<"$out") # the rest is no part of record
 modules=$(grep -cE '^[a-z]+:' <<<"$recorded")
 is 'doctor knows the probes' "$modules" 5

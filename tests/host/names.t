@@ -3,9 +3,7 @@
 # suite: alone
 # The names of processes and threads, of all probes together on this machine's own kernel and with workers of io_uring: a process has
 # its leader's name, a thread its own. tests/unit/test_names.c has the rules.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
+. "$(dirname "$0")/host.sh"
 skip_unless_able
 
 head -c 64k /dev/zero >"$dir/file"
@@ -51,8 +49,7 @@ record_change() {
 	wait_for has_intervals "$(recording "$dir/runs")" 3
 	change
 	wait_for has_intervals "$(recording "$dir/runs")" 8
-	kill -INT "$pid"
-	finish
+	end_by INT
 	end_named
 	out=$(tail -n 1 <<<"$out")
 }

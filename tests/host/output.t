@@ -3,15 +3,11 @@
 # suite: native
 # What record prints, its destinations, and errors when writing there: report prints the same of what was kept, on disks that are full
 # or read-only, too. A recorder must be at work on them; tests/cli/formats.t reads what was recorded once.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+# shellcheck disable=SC2016 # what awk, jq and other shells shall see
+. "$(dirname "$0")/../cli/cli.sh"
 skip_unless_able
 own_mounts
-leave() {
-	umount "$dir/disk" 2>/dev/null
-	rm -rf "$dir"
-}
-on_exit leave
+on_exit umount -q "$dir/disk"
 
 # disk OPTIONS: mounts an empty tmpfs at $dir/disk
 disk() {
@@ -43,7 +39,6 @@ is 'report --json is the same as record --json, and the time line' \
 	"$(jq -S 'del(.timeline, .correlation, .contributors, .pressure)' <<<"$out")" "$(jq -S . <<<"$whole")"
 run report --intervals --json "$kept"
 is 'report --intervals --json is the same as record -i --json' "$out" "$parts"
-# shellcheck disable=SC2016 # for sh
 run record -v --top 3 --by process,thread,cgroup,disk,op,mode,type --tail-us 64,iolat=4000,runqlat=100 --label name=twice -o "$dir/text" -- \
 	sh -c 'dd if=/dev/zero of="$0" bs=4k count=8 conv=fsync status=none; exit 3' "$dir/io"
 text=$out kept=$(recording "$dir/text")
@@ -51,8 +46,7 @@ like 'on stderr: the workload, where the recording is' "$err" \
 	$'^latscope: workload: exited with status 3\nrecording in [^[:cntrl:]]*-twice$'
 run report -v --top 3 "$kept"
 is 'report -v prints the same as record -v, to the letter, and the time line' "${out%$'\n\n'time line: *}" "$text"
-run runqlat --json -d 50ms
-ok '--json: one object and nothing else' ended 0 '' '^\{.*\}$'
+check '--json: one object and nothing else' 0 '' '^\{.*\}$' runqlat --json -d 50ms
 ok '--json: of one probe' jq -es 'length == 1 and [.[0].probes[].module] == ["runqlat"] and .[0].probes[0].accounting.balanced' <<<"$out"
 for module in memlat runqlat iolat; do
 	dd if=/dev/zero of="$dir/io" bs=4k count=4 conv=fsync status=none &
@@ -61,8 +55,7 @@ for module in memlat runqlat iolat; do
 	is "$module.csv is the same" "$out" "$(<"$(recording "$dir/$module")/$module.csv")"
 done
 run runqlat -q -d 1s -o "$dir/second"
-is 'an interval is a 60th of the duration, if nothing else is said' \
-	"$(sqlite3 "$(recording "$dir/second")/run.db" "SELECT value FROM meta WHERE name = 'interval_ns'")" 16666667
+is 'an interval is a 60th of the duration, if nothing else is said' "$(meta "$(recording "$dir/second")" interval_ns)" 16666667
 
 # ---- where it goes ----
 
@@ -101,14 +94,7 @@ touch "$dir/file"
 refuses '-o is a file' 1 "cannot create a directory in $dir/file: Not a directory; choose another with -o" \
 	record -d 1s -o "$dir/file"
 refuses '-o is below a file' 1 'Not a directory; choose another with -o' record -d 1s -o "$dir/file/below"
-# unmounted CMD...: where /proc is not mounted
-unmounted() {
-	# shellcheck disable=SC2016 # the inner shell's
-	local as=(unshare -m sh -c 'umount -l /proc && exec "$@"' -)
-
-	"$@"
-}
-unmounted refuses 'no /proc, before anything is run' 1 \
+in_mounts 'umount -l /proc' refuses 'no /proc, before anything is run' 1 \
 	"cannot create a directory in $dir/no-proc: its files are opened through /proc, which is not mounted; mount it" \
 	runqlat -o "$dir/no-proc" -- touch "$dir/ran"
 is 'nothing is left of that' "$(find "$dir/no-proc" "$dir/ran" -mindepth 1 2>/dev/null)" ''
@@ -119,7 +105,6 @@ refuses '-o has a name too long' 1 'File name too long; choose another' \
 cp /bin/true "$dir/"$'a\u202eb'
 odd=$'a\u202eb\e[31mc\xffd\u200be'
 run runqlat -o "$dir/odd" --json --label "$odd=$odd" -- "$dir/"$'a\u202eb' "$odd"
-# shellcheck disable=SC2016 # jq's
 ok 'JSON of odd labels and commands' jq -e --arg d "$dir" \
 	'.labels == {"a?b?[31mc?d?e": "a?b?[31mc?d?e"} and .workload.command == $d + "/a?b a?b?[31mc?d?e"' <<<"$out"
 is 'run.db of them' "$(sqlite3 "$(recording "$dir/odd")/run.db" "SELECT name || value FROM label
@@ -156,8 +141,7 @@ if disk ro 2>/dev/null; then
 	pid=$!
 	wait_for is_full "$dir/disk"
 	ok 'a disk that fills up: told at once' wait_for grep -q 'No space left on device' "$dir/stderr"
-	kill -INT $pid
-	finish
+	end_by INT
 	ok 'a disk that fills up: the error, and the result' ended 1 \
 		"^latscope: cannot write to $dir/disk/[^ ]*Z: No space left on device; earlier intervals are kept$" \
 		'memlat .*(balances|recursion_missed).*runqlat .*balances.*iolat .*balances'

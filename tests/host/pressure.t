@@ -3,10 +3,7 @@
 # suite: alone
 # Pressure of this machine, its memory and its disk, in the time line of recordings; load pressure; and what record --report says
 # about both.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
-
+. "$(dirname "$0")/host.sh"
 own_mounts
 skip_unless_able
 

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
 # The privileges that the real program keeps while it measures, among the users of this machine, and that everything works with them.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/../cli/cli.sh"
 skip_unless_able
 
 none=0000000000000000 kill=0000000000000020
@@ -22,8 +21,7 @@ those() {
 
 # ends_well TITLE: tests that the recording of start succeeds after Ctrl-C
 ends_well() {
-	kill -INT "$pid"
-	finish
+	end_by INT
 	ok "$1: result" ended 0 '' 'memlat .*(balances|recursion_missed).*runqlat .*balances.*iolat .*balances'
 	ok "$1: the recording is complete" complete "$(recording "$dir/runs")"
 }
@@ -74,8 +72,7 @@ is 'the recording belongs to the caller' "$(owners)" "$caller:12346"
 as=()
 start
 ok 'another recording has another user' test "$(user "$pid")" -gt 65535 -a "$(user "$pid")" != "$spare"
-kill -KILL "$pid"
-finish 2>/dev/null
+end_by KILL 2>/dev/null
 ok 'after a SIGKILL the recording belongs to root, too' eventually owned_by 0:0
 ok 'a helper: a SIGKILL once the directory has changed hands' \
 	"${CC:-gcc}" -O2 -Wall -Wextra -Werror -shared -fPIC tests/cli/kill_at_fchown.c -o "$dir/kill.so"
@@ -93,15 +90,13 @@ ends_well 'a signal to the process that gives the recording back'
 is 'does not end it' "$(owners)" 0:0
 start
 eventually pkill -KILL -P "$pid" -x latscope-undo
-kill -INT "$pid"
-finish
+end_by INT
 is 'if nothing can give it back: the exit status' "$status" 1
 like 'it says so' "$err" 'cannot return .*/runs/2[^/]* to root: its helper process was killed; use chown -R root:root'
 ok 'the recording is complete all the same' complete "$(recording "$dir/runs")"
 start
 ln "$(recording "$dir/runs")/run.db" "$dir/second-name"
-kill -INT "$pid"
-finish
+end_by INT
 is 'a file that has another name elsewhere: the exit status' "$status" 1
 like 'it says so' "$err" 'cannot return .*/runs/2[^/]* to root: a file in it has another hard link; use chown'
 is 'all else belongs to root' "$(owners ! -name run.db)" 0:0
@@ -116,8 +111,7 @@ touch "$dir/apart"
 chown daemon "$dir/apart"
 ln -s "$dir/apart" "$(recording "$dir/runs")/to-apart"
 chmod 777 "$(recording "$dir/runs")"
-kill -KILL "$pid"
-finish 2>/dev/null
+end_by KILL 2>/dev/null
 ok 'a directory is given back' eventually owned_by 0:0 -type d
 is 'and is open to nobody else' "$(stat -c %a "$(recording "$dir/runs")")" 700
 is 'but nothing that has a name elsewhere' "$(stat -c %U "$dir/elsewhere")" daemon
@@ -131,8 +125,7 @@ for ids in 'SUDO_UID=0 SUDO_GID=0' 'SUDO_UID=x SUDO_GID=12' 'SUDO_UID=12' 'SUDO_
 	spare=$(user "$pid")
 	is "$ids: another user" "$(rights "$pid")" "$(those "$spare" "$spare" $none $none)"
 	ok "$ids: not that one" alone_as "$spare"
-	kill -INT "$pid"
-	finish
+	end_by INT
 done
 as=()
 
@@ -157,8 +150,7 @@ kept_in_closed() { [ -e "$(recording "$dir/closed/runs")/run.db" ]; }
 wait_for kept_in_closed
 spare=$(user "$pid")
 is 'below a closed directory it needs no capability' "$(rights "$pid")" "$(those "$spare" "$spare" $none $none)"
-kill -INT "$pid"
-finish
+end_by INT
 ok 'below a closed directory: result' ended 0 "^recording in $dir/closed/runs/" 'runqlat .*balances'
 ok 'below a closed directory: the recording is complete' complete "$(recording "$dir/closed/runs")"
 

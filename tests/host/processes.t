@@ -3,9 +3,7 @@
 # suite: alone
 # Waits as shares of the life of a process, in real time and on a real disk, compared with schedstat, with measurements in user
 # space, and with known lifetimes. tests/unit/test_life.c and test_shares.c have the arithmetic.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
+. "$(dirname "$0")/host.sh"
 skip_unless_able
 
 # reference NAME ARG...: records a program of known waits, which prints its own lines before the JSON

@@ -3,9 +3,7 @@
 # suite: alone
 # The memory of latscope itself, with this machine's libraries, kernel and processes.
 # shellcheck disable=SC2016 # awk's
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-
+. "$(dirname "$0")/../cli/cli.sh"
 skip_unless_able
 
 # kb FIELD...: prints the sum of these fields of the started process
@@ -21,16 +19,14 @@ wait_for has_intervals "$(recording "$dir/runs")" 20
 resident=$(kb RssAnon RssFile)
 ok 'record needs less than 15 MB of memory' test "$resident" -lt 15000
 diag "$resident kB resident, of it $(kb RssAnon) kB its own; $(kb VmHWM) kB while it loaded"
-kill -INT "$pid"
-finish
+end_by INT
 
 start --why --over 1us -i 50ms
 wait_for has_intervals "$(recording "$dir/runs")" 20
 resident=$(kb RssAnon RssFile RssShmem)
 ok 'record --why needs less than 30 MB of memory' test "$resident" -lt 30000
 diag "$resident kB resident, of it $(kb RssAnon) kB its own; $(kb VmHWM) kB while it loaded"
-kill -INT "$pid"
-finish
+end_by INT
 
 # The maximum number of keys per split in each probe, of processes that live at the same time.
 touch "$dir/written"
@@ -46,4 +42,11 @@ keys=$(sqlite3 -readonly "$(recording "$dir/runs")/run.db" "SELECT count(*) FROM
 ok "they are keys: $keys" test "$keys" -gt 1500
 ok 'record with 1,024 keys needs at most 40 MB of memory' test "$most" -le 40000
 diag "$most kB at most"
+
+# Time from the start of the process to the open window: only shown, as a busy machine takes longer.
+perl -MTime::HiRes=clock_gettime,CLOCK_MONOTONIC -e 'open F, ">", shift; printf F "%d", 1e9 * clock_gettime(CLOCK_MONOTONIC); close F; exec @ARGV' \
+	"$dir/started" "$latscope" record -q -d 50ms -o "$dir/timed" >/dev/null
+opened=$(meta "$(recording "$dir/timed")" start_mono_ns) started=$(<"$dir/started")
+ok 'the window opens after the start' test "$opened" -gt "$started"
+diag "$(((opened - started) / 1000000)) ms from the start to the open window"
 done_testing

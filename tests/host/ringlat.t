@@ -4,19 +4,17 @@
 # ringlat on this machine's real CPU: each method works or says why not; and the method user is compared with the kernel's own count
 # of faults and with the clock.
 # shellcheck disable=SC2016 # jq's
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
+. "$(dirname "$0")/host.sh"
 
 # says FILTER: jq finds it true for $out
 says() { jq -e "$1" <<<"$out" >/dev/null || { jq -c .ring <<<"$out" && false; }; }
 
-# count_faults N: sets $faults to the page faults of a run with N crossings of each kind
+# count_faults N [OPTION...]: sets $faults to the page faults of a run with N crossings of each kind
 count_faults() {
 	local before after
 
 	read -ra before </proc/$$/stat
-	run ringlat --method user -n "$1" --json
+	run ringlat --method user "${@:2}" -n "$1" --json
 	read -ra after </proc/$$/stat
 	faults=$((after[10] - before[10]))
 }
@@ -29,13 +27,6 @@ whole_or_none() {
 		[ ! -e "$one" ] || "$latscope" report "$one" || return
 	done
 }
-
-# between LOW HIGH VALUE
-between() {
-	echo "$3 is to be in [$1, $2]"
-	[ "$3" -ge "$1" ] && [ "$3" -le "$2" ]
-}
-
 
 check 'user: text' 0 '' 'ringlat by user: round trips.*minor_fault: .*round_trip cycles .*attempted = .* kept.*syscall: .*vdso: ' \
 	ringlat --method user -n 20000
@@ -77,7 +68,7 @@ ok 'the histogram has every crossing' says 'all(.ring.events[]; .kept == ([.ways
 count_faults 1024
 few=$faults
 count_faults 201024
-ok 'the kernel counted as many minor faults as crossings' between 199500 200500 $((faults - few))
+within 'the kernel counted as many minor faults as crossings' 199500 $((faults - few)) 200500
 
 check 'CSV' 0 '' '^method,event,way,attempted,.*user,minor_fault,round_trip,20000,' ringlat --method user -n 20000 --csv
 is 'CSV: a line each' "$(wc -l <<<"$out")" 4
@@ -102,8 +93,7 @@ pid=$!
 # It begins with page faults, which the kernel counts: so many show that it works.
 at_work() { [ "$(cut -d ' ' -f 10 "/proc/$pid/stat")" -gt 100000 ]; }
 wait_for at_work
-kill -INT $pid
-finish
+end_by INT
 is 'SIGINT: exit status' "$status" 0
 ok 'SIGINT: what came before is there' says '.ring | .interrupted and .events[0].kept > 1000'
 
@@ -112,8 +102,7 @@ ok 'SIGINT: what came before is there' says '.ring | .interrupted and .events[0]
 pid=$!
 takes_sigint() { [ "$(<"/proc/$pid/comm")" = latscope ] && [ $((0x$(sed -n 's/^SigBlk:\t//p' "/proc/$pid/status") & 2)) != 0 ]; }
 wait_for takes_sigint
-kill -INT $pid
-finish
+end_by INT
 is 'SIGINT at once: exit status' "$status" 0
 ok 'SIGINT at once: JSON says so' says '.ring.interrupted and all(.ring.events[]; .kept > 0)'
 ok 'SIGINT at once: a recording is whole, or not there' whole_or_none "$dir/at-once"
@@ -149,18 +138,10 @@ refuses 'stamps do not follow a link' 1 'cannot write stamps to .*/link: ' ringl
 ok 'nothing is made there' test ! -e "$dir/nowhere"
 run ringlat --method user -n 600 --raw "$dir/all"
 is 'stamps of every event' "$(cut -d, -f1 "$dir/all" | sort -u | paste -sd' ')" 'event minor_fault syscall vdso'
-before_fresh() {
-	local before after
-
-	read -ra before </proc/$$/stat
-	run ringlat --method user --like xperf -n "$1" --json
-	read -ra after </proc/$$/stat
-	faults=$((after[10] - before[10]))
-}
-before_fresh 1024
+count_faults 1024 --like xperf
 few=$faults
-before_fresh 101024
-ok 'like xperf: the kernel counted a fault for each crossing' between 99500 101500 $((faults - few))
+count_faults 101024 --like xperf
+within 'like xperf: the kernel counted a fault for each crossing' 99500 $((faults - few)) 101500
 
 # method NAME REASON: it has samples of every event, or says why not
 method() {

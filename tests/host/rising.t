@@ -3,13 +3,10 @@
 # suite: alone
 # report names the process that ran while waits were slow, and no other: a hog in bursts, and a steady process, of a real-time
 # policy on CPUs that run at the same time, which the VM does not have.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
-
+# shellcheck disable=SC2016 # what awk, jq and other shells shall see
+. "$(dirname "$0")/host.sh"
 skip_unless_able
-run rmid -d 10ms --method switches
-[ "$status" != 77 ] || skip_all "rmid does not run here: $err"
+skip_unless rmid --method switches
 last=$(($(nproc --all) - 1))
 taskset -c "$last" chrt -f 50 true 2>/dev/null || skip_all 'cannot run tasks of a real-time policy'
 
@@ -18,12 +15,9 @@ taskset -c "$last" chrt -f 50 true 2>/dev/null || skip_all 'cannot run tasks of 
 for name in rising-victim rising-steady rising-hog; do
 	cp "$(command -v bash)" "$dir/$name"
 done
-# shellcheck disable=SC2016 # for the shells within
 duty='exec 9<> <(:); while :; do for i in {1..500}; do :; done; read -rt .002 -u 9; done'
-# shellcheck disable=SC2016
 burst='exec 9<> <(:); for i in {1..40}; do end=$((${EPOCHREALTIME/./} + 4000)); while [ ${EPOCHREALTIME/./} -lt $end ]; do :; done
 	read -rt .002 -u 9; done'
-# shellcheck disable=SC2016
 bursts='for rest in .4 .7 .3 .9 .5 .6 1.1 .4; do chrt -f 50 taskset -c "$2" "$0" -c "$1"; sleep $rest; done'
 
 # observe: records the bursts, and reports with a threshold that only the hog's turns exceed

@@ -3,30 +3,11 @@
 # suite: alone
 # rmid by resctrl, on an emulated tree, of the processes of this machine and in its time: the rows have what the tree counted, and no
 # group is left behind. tests/emu/test_*.c have the tree.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
-
-[ "$(id -u)" = 0 ] || skip_all 'only root can measure'
+# shellcheck disable=SC2016 # what awk, jq and other shells shall see
+. "$(dirname "$0")/host.sh"
 own_mounts
-run rmid -d 10ms --method switches
-[ "$status" != 77 ] || skip_all "rmid does not run here: $err"
-emu=$dir/emu
-mkdir "$emu"
-.output/tests/emu/resctrlfs/resctrlfs "$emu" 'rmids 1000' &
-server=$!
-leave() {
-	kill "$server" "${target-}" 2>/dev/null
-	wait
-}
-on_exit leave
-mounted_or_gone() { [ -e "$emu/ctl" ] || gone "$server"; }
-wait_for mounted_or_gone
-if gone "$server"; then
-	wait "$server"
-	[ $? != 4 ] || skip_all 'a FUSE file system, as the emulator is, cannot be mounted here' # libfuse's status
-	exit 1
-fi
+skip_unless rmid --method switches
+emulate resctrlfs 'rmids 1000'
 method=(--method resctrl --resctrl-root "$emu" --counters none)
 
 refuses 'a root that is not emulated' 77 '--resctrl-root is for tests: it must be a FUSE file system' \
@@ -47,7 +28,6 @@ column() { sqlite3 -readonly "$recording/run.db" "SELECT $1 FROM rmid WHERE pid 
 
 # counted EVENT: what the tree counted for the group of $rmid in the window, which begins with its second reading
 counted() {
-	# shellcheck disable=SC2016 # awk's
 	awk -v group="-$rmid\$" -v event="$1" '
 		$1 ~ group && $3 == event {
 			if (++n[$2] == 2)
@@ -59,6 +39,7 @@ counted() {
 
 sleep 600 &
 target=$!
+on_exit kill "$target"
 measure values
 ok 'a process has a group' ended 0 '' 'rmid: .*method: resctrl: .*groups[[:space:]]+stand[[:space:]]+for[[:space:]]+RMIDs.*1[[:space:]]+groups[[:space:]]+of[[:space:]]+other[[:space:]]+programs[[:space:]]+are[[:space:]]+left[[:space:]]+alone'
 for event in mbm_total_bytes mbm_local_bytes; do
@@ -66,7 +47,7 @@ for event in mbm_total_bytes mbm_local_bytes; do
 	is "$event: is what the tree counted, over both caches" "$(column "sum($event)")" "$(counted $event)"
 done
 is 'llc_bytes: is that of both caches' "$(column 'DISTINCT llc_bytes' | grep .)" 3000
-duration=$(sqlite3 -readonly "$recording/run.db" "SELECT value FROM meta WHERE name = 'duration_ns'")
+duration=$(meta "$recording" duration_ns)
 ok 'mbm_total_ns: is time of the window' test "$(column 'sum(mbm_total_ns)')" -gt 0 -a "$(column 'sum(mbm_total_ns)')" -le "$duration"
 calm
 is 'no group is left, that of others is' "$(groups)" '/ theirs'
@@ -82,7 +63,6 @@ check 'few groups: others wait, and have no values' 0 '' \
 run rmid -q -d 100ms --rmids 2 --csv "${method[@]}"
 like 'the columns are those of the kernel module' "${out%%$'\n'*}" \
 	'switches,incomplete,rmid,llc_bytes,mbm_total_bytes,mbm_total_ns,mbm_local_bytes,mbm_local_ns$'
-# shellcheck disable=SC2016 # awk's
 is 'who waits has no value' "$(awk -F, 'NR > 1 && $8 == 0 && $8 != "" && $9 $10 $12 != ""' <<<"$out")" ''
 ok 'and has rows' test "$(awk -F, 'NR > 1 && $8 == "0"' <<<"$out" | grep -c .)" -gt 0
 

@@ -3,18 +3,9 @@
 # suite: alone
 # rmid on this machine's own kernel, some switches of which may be hidden: the accuracy of CPU times, what is lost, its memory, output
 # and recordings. tests/kernels/rmid-* and compact-* have the methods on other kernels.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
-
-[ "$(id -u)" = 0 ] || { done_testing && exit; }
-
-run rmid -d 10ms --method switches
-if [ "$status" = 77 ]; then
-	skip 'all that is measured' "$err"
-	done_testing
-	exit
-fi
+# shellcheck disable=SC2016 # what awk, jq and other shells shall see
+. "$(dirname "$0")/host.sh"
+skip_unless rmid --method switches
 wrong 'no such method' "--method 'ladder': unknown method" rmid --method ladder -d 1s
 if [ ! -e /proc/latscope_rmid ]; then
 	refuses 'without the kernel module: --method module is refused' 77 \
@@ -45,21 +36,18 @@ background() {
 two_intervals() { [ "$(grep -c '^[0-9.]* s' "$dir/stdout")" -ge 2 ]; }
 background -i 100ms
 wait_for two_intervals
-kill -INT $pid
-finish
+end_by INT
 ok 'a table an interval, and one of all' \
 	ended 0 '' $'^[0-9.]+ s[^\n]*\n.*  pid .*\n[0-9.]+ s[^\n]*\n.*  pid .*rmid: .*  pid '
 ok 'they fit' fits
 check '--top' 0 '' 'more process' rmid -q -d 300ms --top 1 --method switches
 background -i 100ms --top 1
 wait_for two_intervals
-kill -INT $pid
-finish
+end_by INT
 ok '--top: also of an interval' ended 0 '' $'^[0-9.]+ s[^\n]*\n +pid[^\n]*\n +[0-9]+ [^\n]*\n( +- [^\n]*\n)* +[0-9]+ more processes\n'
 
 run rmid -q -d 200ms --csv --method switches
 like 'CSV: what the columns are' "${out%%$'\n'*}" '^time_ns,process,pid,comm,cpu_ns,switches,incomplete,rmid$'
-# shellcheck disable=SC2016 # awk's
 balance='NR > 1 && $1 > 1e6 && $1 < 199e6 { sum[$1] += $5 } END { for (t in sum) if (sum[t] != cpus * 1e6) { print t, sum[t]; bad = 1 }; exit bad }'
 ok 'CSV: the rows of a slot add up to the time of all CPUs' awk -F, -v cpus="$(nproc --all)" "$balance" <<<"$out"
 has_own_row() { jq -e '.probes[0].top_k | map(select(.comm == "latscope")) | length > 0' <<<"$out"; }
@@ -93,6 +81,7 @@ adds_up() {
 }
 for method in switches ${module:+module}; do
 	adds_up "$method, no load" 0 --method "$method" -d 400ms
+	adds_up "$method, half loaded" 1 --method "$method" -d 400ms
 	adds_up "$method, overloaded, with intervals" 8 --method "$method" -d 400ms -i 70ms
 	as=(taskset -c 0)
 	adds_up "$method, overloaded, on one CPU" 8 --method "$method" -d 400ms
@@ -100,14 +89,12 @@ for method in switches ${module:+module}; do
 	adds_up "$method, overloaded, a task begins and ends" 8 --method "$method" -- .output/tests/reference/storm 50 true
 done
 run rmid -q -d 300ms -i 70ms --json --method switches
-# shellcheck disable=SC2016 # jq's
 ok 'JSON: the rows of all intervals add up to the time of all CPUs' jq -es --argjson cpus "$(nproc --all)" '
 	([.[] | .probes[0].rows | arrays | .[].cpu_ns] | add) as $until |
 	($until / $cpus / .[-1].duration_sec / 1e9) as $share | $share > 0.999999 and $share < 1.000001' <<<"$out"
 
 # A process that existed before: a sleeper with a unique name, which works while the window is open.
 cp "$(command -v bash)" "$dir/early-bird"
-# shellcheck disable=SC2016 # its own
 "$dir/early-bird" -c 'while [ ! -e "$0" ]; do read -rt .01 <> <(:); done' "$dir/done" 2>/dev/null &
 early_ran() { rows "SELECT sum(cpu_ns) FROM rmid WHERE comm = 'early-bird'"; }
 measure observe -d 300ms --method switches # it may not come to work within the window
@@ -128,7 +115,6 @@ is 'report: the same CSV' "$("$latscope" report --csv -P rmid "$recording" | md5
 cp "$(command -v bash)" "$dir/latecomer"
 rm -rf "$dir/rmid"
 as=(.output/tests/reference/peak "$dir/peak")
-# shellcheck disable=SC2016 # its own
 observe --method switches -- .output/tests/reference/storm 5000 "$dir/latecomer" -c 'while ((i++ < 100000)); do :; done'
 as=()
 ok 'a storm of forks is measured' ended 0 '' '  latecomer  .*  \(other\)  .*more processes.*\(other\): [0-9]+ processes .*method: '
@@ -137,7 +123,6 @@ high=$(<"$dir/peak")
 ok "a storm of forks: less than 20 MB until the very end ($high kB)" test "$high" -lt 20000
 # missing: prints processes that had more than the stated bound, but have less in the output
 missing() {
-	# shellcheck disable=SC2016 # jq's
 	jq -r '.others.most as $most | .top_k[] | select(.process > 0) | [.process, $most, .cpu_ns.mean * .cpu_ns.rows] | @tsv' \
 		"$recording/rmid.summary.json" |
 		awk -F'\t' 'NR == FNR { told[$1] += $3; most = $2; next }
@@ -178,8 +163,7 @@ wait_for begun
 wait_for has_intervals "$(recording "$dir/rmid")" 5
 high=$(sed -n 's/^VmHWM:[[:space:]]*\([0-9]*\) kB/\1/p' "/proc/$pid/status")
 ok "it takes less than 20 MB ($high kB)" test "$high" -lt 20000
-kill -INT $pid
-finish
+end_by INT
 recording=$(recording "$dir/rmid")
 ok 'Ctrl-C: the table is printed' ended 0 '' 'rmid: .*method: switches'
 is 'Ctrl-C: the recording is complete' "$(rows "SELECT value FROM meta WHERE name = 'complete'")" 1
@@ -199,8 +183,7 @@ stopped() {
 	kill $load
 	wait $load
 	kill -CONT $pid
-	kill -INT $pid
-	finish
+	end_by INT
 	recording=$(recording "$dir/rmid")
 }
 

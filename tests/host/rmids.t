@@ -3,17 +3,8 @@
 # suite: alone
 # Emulated RMIDs of the processes of this machine: who has one, in the dump, the trace and the rows. The checker of the kernel
 # module's traces judges the trace, with the kernel's own events of births and deaths on CPUs that run at the same time.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
-
-[ "$(id -u)" = 0 ] || { done_testing && exit; }
-run rmid -d 10ms --method switches
-if [ "$status" = 77 ]; then
-	skip 'all that is measured' "$err"
-	done_testing
-	exit
-fi
+. "$(dirname "$0")/host.sh"
+skip_unless rmid --method switches
 
 . tests/rmid/emulated.sh
 

@@ -3,15 +3,11 @@
 # suite: slow
 # serve --clickhouse, with a real server, Debian's ClickHouse: each row is stored once, whatever ends in between. What the server
 # has is compared with the flight recorder of the same window, slot by slot.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/cli/serve.sh
-. tests/cli/clickhouse.sh
+. "$(dirname "$0")/../cli/clickhouse.sh"
 skip_unless_able
 skip_unless_clickhouse
 own_mounts
 unset LATSCOPE_CLICKHOUSE_USER LATSCOPE_CLICKHOUSE_PASSWORD
-
 
 echo writer:secret >"$dir/login"
 chmod 600 "$dir/login"
@@ -68,8 +64,7 @@ done
 wait $load
 stored() { [ "$(metric spool_rows)" = 0 ]; }
 ok 'what waited is stored' wait_for stored
-serve_stop
-is 'it ends' "$status" 0
+serve_ends 'it ends'
 is 'nothing waits in the end' "$(stat -c %s "$dir/ring/clickhouse.spool")" 0
 
 # slots_of HOST, slots_recorded: of the whole host, "probe metric slot count"; sums_of, sums_recorded: events, time, maximum, tail
@@ -116,11 +111,9 @@ is 'once' "$batches" "$last"
 
 # ---- answers that are lost ----
 
-node tests/cli/lossy-proxy.js "$clickhouse" 2 >"$dir/proxy" &
-servers+=($!)
-wait_for test -s "$dir/proxy"
 direct=$clickhouse
-clickhouse=http://127.0.0.1:$(<"$dir/proxy")
+node_start tests/cli/lossy-proxy.js "$direct" 2
+clickhouse=$node_url
 host grey
 # Two cgroups that are one service.
 service=''
@@ -152,10 +145,8 @@ fi
 
 # ---- a batch that the server never takes: others pass it, and it is dropped ----
 
-node tests/cli/lossy-proxy.js "$clickhouse" 0 2 >"$dir/proxy2" &
-servers+=($!)
-wait_for test -s "$dir/proxy2"
-clickhouse=http://127.0.0.1:$(<"$dir/proxy2")
+node_start tests/cli/lossy-proxy.js "$direct" 0 2
+clickhouse=$node_url
 host violet --no-ring
 ok 'refused for ever: other rows are stored' wait_for at_least 'rows_total{result="stored"}' 30
 ok 'refused for ever: it is dropped in the end' wait_for at_least 'rows_total{result="refused"}' 1

@@ -3,9 +3,7 @@
 # suite: alone
 # serve with real connections that are many, slow, broken or without the token, and with real cgroups that are odd, short or too
 # many. All of it on the loopback device.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/cli/serve.sh
+. "$(dirname "$0")/../cli/serve.sh"
 skip_unless_able
 
 # ---- the token ----
@@ -160,8 +158,7 @@ if cgroup_new; then
 	ok 'the flight recorder has early and late ones' tap_match \
 		"$(json runqlat '[.keys[]?.name] | sort | join(" ")')" "/${cgroup##*/}/2 .*/${cgroup##*/}/26"
 	is 'and its accounting balances' "$(json runqlat .accounting.balanced)" true
-	serve_stop
-	is 'it ends in order' "$status" 0
+	serve_ends 'it ends in order'
 	serve_start --no-ring
 else
 	skip 'more cgroups than rows' 'no cgroup can be made here'
@@ -169,7 +166,5 @@ fi
 
 memory=$(get /metrics | sed -n 's/^process_resident_memory_bytes //p')
 within 'resident memory' 1000000 "$memory" 40000000
-serve_stop
-is 'it ends' "$status" 0
-ok 'nothing was said' quiet cat "$dir/serve.err"
+serve_ends_silently 'it ends'
 done_testing

@@ -3,9 +3,7 @@
 # suite: alone
 # serve with many real cgroups: its memory and the size of a scrape with 1,000 of them; that its memory does not grow with the number of
 # cgroups that ever existed, nor the flight recorder beyond its size. Under soak: 20,000 cgroups within 30 minutes.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/cli/serve.sh
+. "$(dirname "$0")/../cli/serve.sh"
 skip_unless_able
 cgroup_new || skip_all 'no cgroup can be made here'
 
@@ -105,7 +103,5 @@ ok 'they are measured' wait_for seen 3000
 echo "# resident: $before bytes after $warm of them, $(resident) after all"
 within 'memory after them' 0 "$(resident)" $((before + 1000000))
 ok 'the flight recorder never exceeds its size' test ! -e "$dir/large"
-serve_stop
-is 'it ends' "$status" 0
-ok 'nothing was said' quiet cat "$dir/serve.err"
+serve_ends_silently 'it ends'
 done_testing

@@ -2,22 +2,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # serve --otlp over real connections: metrics for an OpenTelemetry collector, which is one that keeps what it gets (otlp-receiver.js). What it got is
 # compared with the schema (otlp-check.js) and with a scrape.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/cli/serve.sh
+# shellcheck disable=SC2016 # what awk, jq and other shells shall see
+. "$(dirname "$0")/../cli/serve.sh"
 skip_unless_able
 
-
-# without_curl CMD...: runs it where this library is missing
-# shellcheck disable=SC2016 # for the shell within
-without_curl() {
-	local as=(unshare --mount bash -c 'for file in $(ldconfig -p | sed -n "s/.*libcurl.* => //p"); do
-		mount --bind /dev/null "$(readlink -f "$file")" || exit 99; done; exec "$@"' _)
-
-	"$@"
-}
+hide_curl='for file in $(ldconfig -p | sed -n "s/.*libcurl.* => //p"); do mount --bind /dev/null "$(readlink -f "$file")" || exit 99; done'
 if [ "$(id -u)" = 0 ] && unshare --mount true 2>/dev/null; then
-	without_curl refuses 'no libcurl: it says which package has it' 1 \
+	in_mounts "$hide_curl" refuses 'no libcurl: it says which package has it' 1 \
 		'cannot send metrics: libcurl is missing; install the package libcurl3-gnutls$' \
 		serve -q --listen 127.0.0.1:0 --no-ring --otlp http://127.0.0.1:1
 else
@@ -44,15 +35,6 @@ points() {
 		(.exponentialHistogram // .sum // .gauge).dataPoints[] | '"$2" "${@:3}"
 }
 metric() { get /metrics | sed -n "s|^$1 ||p"; }
-# load_in_cgroup: a load whose cgroup is gone afterwards: what is counted of it later is all of it
-load_in_cgroup() {
-	cgroup_new || return
-	(echo "$BASHPID" >"$cgroup/cgroup.procs" && exec "$latscope" load -q pingpong -d 1s)
-	rmdir "$cgroup"
-	name=/${cgroup##*/}
-}
-wait_name=latscope_cgroup_runqlat_run_queue_seconds
-# shellcheck disable=SC2016 # of jq
 of_cgroup='select(.attributes[] | .key == "cgroup" and .value.stringValue == $ENV.name)'
 export name=''
 
@@ -62,19 +44,17 @@ receiver_start cumulative
 export OTEL_EXPORTER_OTLP_HEADERS='x-key=secret=1, x-other=2'
 serve_start --no-ring --otlp "http://$collector" --otlp-interval 1s
 unset OTEL_EXPORTER_OTLP_HEADERS
-if load_in_cgroup; then
-	scraped() { metric "${wait_name}_$1{cgroup=\"$name\"}"; }
-	settled() { local one; one=$(scraped count) && seconds_over 2 && [ -n "$one" ] && [ "$one" = "$(scraped count)" ]; }
+if load_in_cgroup 1s; then
 	wait_for settled
 	# same NAME: the last body has what a scrape has now, which is more than before if a reading of the keys was late
 	same() {
 		local sent
 
-		sent=$(points $wait_name "$of_cgroup | .$1" "$(last)")
-		[ -n "$sent" ] && tap_same "$sent" "$(jq -n "$(scraped "$1")")"
+		sent=$(points "$waits" "$of_cgroup | .$1" "$(last)")
+		[ -n "$sent" ] && tap_same "$sent" "$(jq -n "$(waited "$1")")"
 	}
 	ok 'the count is that of a scrape' wait_for same count
-	ok 'it is large' test "$(scraped count)" -gt 1000
+	ok 'it is large' test "$(waited count)" -gt 1000
 	ok 'the sum is that of a scrape' wait_for same sum
 fi
 wait_for have 3
@@ -107,16 +87,15 @@ echo 400 >"$got/status"
 refused() { get /metrics | grep -qE '^latscope_otlp_bodies_total.result="refused". [1-9]'; }
 ok 'what is refused is counted' wait_for refused
 kill "$receiver"
-serve_stop
-is 'it ends without a collector' "$status" 0
+serve_ends 'it ends without a collector'
 
 # ---- delta ----
 
 receiver_start delta
 serve_start --no-ring --otlp "http://$collector/otlp" --otlp-interval 1s --otlp-temporality delta
-if load_in_cgroup; then
+if load_in_cgroup 1s; then
 	wait_for settled
-	whole() { tap_same "$(points $wait_name "$of_cgroup | .count" "$got"/*.json | awk '{ sum += $1 } END { print sum }')" "$(scraped count)"; }
+	whole() { tap_same "$(points "$waits" "$of_cgroup | .count" "$got"/*.json | awk '{ sum += $1 } END { print sum }')" "$(waited count)"; }
 	ok 'delta: their sum is that of a scrape' wait_for whole
 fi
 serve_stop

@@ -3,19 +3,10 @@
 # suite: alone
 # The flight recorder of serve, as it records this machine: snapshots, triggers, kill -9, restarts, full disks, and what why says of
 # two cgroups. tests/kernels/serve-* set the clock.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/cli/serve.sh
+. "$(dirname "$0")/../cli/serve.sh"
 . tests/measure.sh
 own_mounts
 skip_unless_able
-
-
-# span LEVEL SECONDS: the flight recorder has so much
-span() {
-	get /metrics | awk -v name="latscope_recorder_span_seconds{level=\"$1\"}" -v least="$2" \
-		'$1 == name && $2 >= least { found = 1 } END { exit !found }'
-}
 
 # balances: every probe of the snapshot accounts for each event, and its keys have all but those of a moment
 balances() {
@@ -84,8 +75,7 @@ seconds_over 1 # the name of the next one differs
 serve_start
 ok 'it starts again, and what was left stays' test -d "$killed"
 wait_for span coarse 2
-run snapshot -q --last 1h -o "$dir/older" "$killed"
-ok 'the ring before can be read' ended 0 '' ''
+check 'the ring before can be read' 0 '' '' snapshot -q --last 1h -o "$dir/older" "$killed"
 # As after a power cut: SQLite finds garbage where its pages should be, or nothing.
 rm -f "$killed"/fine-000001/run.db-wal
 printf '%65536s' x | dd of="$killed/fine-000001/run.db" bs=4096 seek=1 conv=notrunc status=none
@@ -98,8 +88,7 @@ for segment in "$killed"/{fine,coarse}-*; do
 done
 run snapshot --last 1h -o "$dir/hurt" "$killed"
 ok 'nothing but damaged segments is an error' ended 1 'cannot read the flight recorder in .*: this recording is damaged' ''
-serve_stop
-is 'it ends' "$status" 0
+serve_ends 'it ends'
 snapshot_new --last 1h
 ok 'after its end: a snapshot' ended 0 '' ''
 ok 'after its end: it balances' balances
@@ -198,12 +187,10 @@ lost() { get /metrics | grep -qE '^latscope_recorder_lost_intervals_total [1-9]'
 "$latscope" load -q mixed -d 3s
 ok 'a full disk: lost intervals are counted' wait_for lost
 is 'a full disk: the exporter answers' "$(get_status /metrics)" 200
-run snapshot -q --last 1h -o "$dir/full" "$dir/small"
-ok 'a full disk: what was written can be read' ended 0 '' ''
+check 'a full disk: what was written can be read' 0 '' '' snapshot -q --last 1h -o "$dir/full" "$dir/small"
 rm "$dir/small/fill"
 writes() { get /metrics | grep -qx 'latscope_recorder_writes 1'; }
 ok 'a full disk: it goes on when there is room' wait_for writes
-serve_stop
-is 'a full disk: it ends' "$status" 0
+serve_ends 'a full disk: it ends'
 umount "$dir/small"
 done_testing

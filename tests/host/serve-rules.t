@@ -4,9 +4,7 @@
 # The alert rules for Prometheus and the dashboard for Grafana have no metric that latscope does not export: some are only there
 # when all probes run, so that a server must measure. tests/cli/serve-rules.t tests the rules themselves.
 # shellcheck disable=SC2016,SC2119 # of node; options of serve are optional
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/cli/serve.sh
+. "$(dirname "$0")/../cli/serve.sh"
 skip_unless_able
 
 rules=packaging/prometheus/latscope.rules.yml
@@ -21,13 +19,11 @@ not_exported() {
 	done
 }
 # A server of ClickHouse with the schema that takes no rows: then some wait.
-node -e 'require("http").createServer((request, response) => {
+node_start -e 'require("http").createServer((request, response) => {
 	response.statusCode = request.url.includes("INSERT") ? 500 : 200;
 	response.end(`1\t${Math.floor(Date.now() / 1000)}\n`);
-}).listen(0, "127.0.0.1", function () { console.log(this.address().port); })' >"$dir/port" &
-servers+=($!)
-wait_for test -s "$dir/port"
-serve_start --clickhouse "http://127.0.0.1:$(<"$dir/port")" --clickhouse-interval 1s
+}).listen(0, "127.0.0.1", function () { console.log(this.address().port); })'
+serve_start --clickhouse "$node_url" --clickhouse-interval 1s
 "$latscope" load -q mixed -d 2s --dir "$dir"
 checked() {
 	local name
@@ -40,6 +36,5 @@ checked() {
 wait_for checked
 get /metrics >"$dir/metrics"
 is 'all metrics are exported' "$(not_exported)" ''
-serve_stop
-is 'it ends' "$status" 0
+serve_ends 'it ends'
 done_testing

@@ -3,9 +3,7 @@
 # The unit and the socket, by this machine's systemd: how exposed it is, that its capabilities are enough and needed, that they are
 # dropped, and that a passed socket is used. tests/kernels/serve-* start the unit.
 # shellcheck disable=SC2119 # options of serve are optional
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/cli/serve.sh
+. "$(dirname "$0")/../cli/serve.sh"
 . tests/cli/unit.sh
 skip_unless_able
 
@@ -46,8 +44,7 @@ written() { compgen -G "$dir/ring/*-ring/fine-*/run.db" >/dev/null; }
 ok 'it keeps a flight recorder' wait_for written
 makes_page() { tap_same "$(get_status /report)" 200; }
 ok 'it makes a page of it' eventually makes_page
-serve_stop
-is 'it ends' "$status" 0
+serve_ends 'it ends'
 
 # ---- the unit's filter of system calls ----
 
@@ -73,6 +70,5 @@ servers+=("$server")
 address=127.0.0.1:$port
 ok 'a passed socket is used' wait_for get /healthz
 ok 'it says so' grep -q "listening on http://127.0.0.1:$port/" "$dir/socket.out"
-serve_stop
-is 'with a passed socket: it ends' "$status" 0
+serve_ends 'with a passed socket: it ends'
 done_testing

@@ -2,11 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # serve: the exporter, read by curl, promtool and a real Prometheus, about a real load. All ports are on the loopback device.
 # shellcheck disable=SC2119 # options of serve are optional
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/cli/serve.sh
+. "$(dirname "$0")/../cli/serve.sh"
 skip_unless_able
-
 
 # ---- the exporter ----
 
@@ -52,20 +49,13 @@ prometheus_start
 ok 'Prometheus reads OpenMetrics' wait_for answers text 'up' '1'
 ok 'Prometheus reads native histograms' wait_for answers native 'up' '1'
 
-# A cgroup with a load that ends: what Prometheus has of it later is all of it.
-if cgroup_new; then
-	(echo "$BASHPID" >"$cgroup/cgroup.procs" && exec "$latscope" load -q pingpong -d 2s)
-	rmdir "$cgroup"
-	name=/${cgroup##*/}
-	metric=latscope_cgroup_runqlat_run_queue_seconds
-	count() { get /metrics | sed -n "s|^${metric}_count{cgroup=\"$name\"} ||p"; }
-	settled() { local one; one=$(count) && seconds_over 2 && [ -n "$one" ] && [ "$one" = "$(count)" ]; }
+if load_in_cgroup 2s; then
 	ok 'the cgroup is exported' wait_for settled
-	ok 'it waited often' test "$(count)" -gt 1000
+	ok 'it waited often' test "$(waited count)" -gt 1000
 	# scraped KIND QUERY: Prometheus has what a scrape has now: more than before, if a reading of the keys was late
-	scraped() { answers "$1" "$2" "$(count)"; }
-	ok 'text: the count is equal' wait_for scraped text "${metric}_count{cgroup=\"$name\"}"
-	ok 'native: the count is equal' wait_for scraped native "histogram_count($metric{cgroup=\"$name\"})"
+	scraped() { answers "$1" "$2" "$(waited count)"; }
+	ok 'text: the count is equal' wait_for scraped text "${waits}_count{cgroup=\"$name\"}"
+	ok 'native: the count is equal' wait_for scraped native "histogram_count($waits{cgroup=\"$name\"})"
 
 	# Both have the whole load. A bucket is 9 % wide, and a slot of 3 % may be in the next one.
 	snapshot_new --last 1m
@@ -75,9 +65,9 @@ if cgroup_new; then
 	}
 	# near KIND QUANTILE NAME FACTOR: what Prometheus says is at most this far from the report
 	near() {
-		local series="${metric}_bucket{cgroup=\"$name\"}" theirs ours
+		local series="${waits}_bucket{cgroup=\"$name\"}" theirs ours
 
-		[ "$1" = text ] || series="$metric{cgroup=\"$name\"}"
+		[ "$1" = text ] || series="$waits{cgroup=\"$name\"}"
 		theirs=$(ask "$1" "histogram_quantile($2, $series)") && ours=$(quantile "$3") || return
 		awk -v a="$theirs" -v b="$ours" -v most="$4" \
 			'BEGIN { print a, b; exit !(a > 0 && b > 0 && a / b <= most && b / a <= most) }'
@@ -86,7 +76,7 @@ if cgroup_new; then
 	ok 'its path is told' has "latscope_cgroup_info{cgroup=\"$name\",path=\"$name\"} 1"
 	ok 'promtool finds nothing with cgroups' quiet promtool check metrics <"$dir/metrics"
 	is 'the report has the same count' "$(json runqlat "first(.keys[]? | select(.name == \"$name\")) | .total_events")" \
-		"$(count)"
+		"$(waited count)"
 	for q in '0.5 50' '0.99 99' '0.999 99_9'; do
 		ok "native: p${q#* } is that of the report" near native "${q% *}" "${q#* }" 1.13
 		ok "text: p${q#* } is that of the report" near text "${q% *}" "${q#* }" 4
@@ -95,7 +85,5 @@ else
 	skip 'the load of a cgroup' 'no cgroup can be made here'
 fi
 
-serve_stop
-is 'SIGTERM ends it' "$status" 0
-ok 'nothing was said' quiet cat "$dir/serve.err"
+serve_ends_silently 'SIGTERM ends it'
 done_testing

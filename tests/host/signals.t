@@ -4,35 +4,30 @@
 # Early ends of the real program: after signals the recording is complete, after kill -9 only the last interval is missing. Two
 # recorders at the same time. latscope leaves nothing in this machine's kernel.
 # shellcheck disable=SC2016 # what awk, jq and other shells shall see
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/../cli/cli.sh"
 skip_unless_able
 
-# whole TITLE: tests that the recording of start succeeded, with all its files and its result
+# whole TITLE [SIGNAL]: tests that the recording of start succeeds, with all its files and its result
 whole() {
+	[ $# = 1 ] || kill "-$2" "$pid" 2>/dev/null
 	finish
 	ok "$1: exit status, result" ended 0 '' 'memlat .*(balances|recursion_missed).*runqlat .*balances.*iolat .*balances'
 	ok "$1: the recording is complete" complete "$(recording "$dir/runs")"
 }
 
 start
-kill -INT "$pid"
-whole 'Ctrl-C'
+whole 'Ctrl-C' INT
 start -i 50ms
 kill -INT "$pid"
-kill -INT "$pid" 2>/dev/null
-whole 'Ctrl-C twice'
+whole 'Ctrl-C twice' INT
 start
-kill -TERM "$pid"
-whole SIGTERM
+whole SIGTERM TERM
 start
-kill -HUP "$pid"
-whole 'the terminal is closed'
+whole 'the terminal is closed' HUP
 as=(nohup)
 start -d 600ms
 as=()
-kill -HUP "$pid"
-whole 'nohup'
+whole 'nohup' HUP
 ok 'nohup: until its end' jq -e '.duration_sec >= 0.6' "$(recording "$dir/runs")/runqlat.summary.json"
 
 # As on a terminal, where Ctrl-C goes to all foreground processes. A script starts background processes that ignore it.
@@ -54,20 +49,6 @@ wait "$one"
 is 'two at once: the first' $? 0
 ok 'two at once: the first is complete' complete "$(recording "$dir/one")"
 whole 'two at once: the second'
-
-# ids PID: prints BPF programs and maps that it holds, as "prog 12"
-ids() { sed -nE 's/^(prog|map)_id:\s*([0-9]+)$/\1 \2/p' "/proc/$1"/fdinfo/* 2>/dev/null | sort -u; }
-
-any_left() {
-	local kind id
-
-	while read -r kind id; do
-		! bpftool "$kind" show id "$id" || return 0
-	done <<<"$1"
-	return 1
-}
-none_left() { ! any_left "$1"; }
-unloaded() { wait_for none_left "$1" || { any_left "$1" && false; }; }
 
 # told: prints the number of intervals that it has printed; each should be in run.db by then
 told() { grep -c ' runqlat ' "$dir/stdout"; }
@@ -99,8 +80,7 @@ chmod -R a+rX "$recorded"
 unprivileged check 'unless they may read it' 0 '' 'the recording is still running' report "$recorded"
 workload=$(pgrep -P "$pid" -x sh)
 before=$(intervals "$recorded")
-kill -KILL "$pid"
-wait "$pid" 2>/dev/null
+end_by KILL 2>/dev/null
 after=$(intervals "$recorded")
 goes_on() { ! gone "$1"; }
 ok 'kill -9: the workload goes on' goes_on "$workload"
@@ -125,7 +105,6 @@ kill "$workload"
 
 start
 loaded=$(ids "$pid")
-kill -INT "$pid"
-finish
+end_by INT
 ok 'nor at an orderly end' unloaded "$loaded"
 done_testing

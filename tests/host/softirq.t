@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: alone
 # softirq compared with the trace of this machine's own kernel, of the interrupts of a real disk, by another clock read.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
-
+. "$(dirname "$0")/host.sh"
 own_mounts
 skip_unless_able
 trace=/sys/kernel/tracing/instances/latscope-$$
@@ -61,9 +58,7 @@ calm
 is 'it ends well' "$status" 0
 ok 'the vectors add up to the whole' jq -e '.probes[0] | ([.keys[].total_events] | add) == .total_events' <<<"$out"
 ok 'the accounting balances' jq -e '.probes[0].accounting | .balanced' <<<"$out"
-run softirq -d 300ms --method raw_tp
-ok 'raw_tp' ended 0 '' 'balances.*method: raw_tp'
+check 'raw_tp' 0 '' 'balances.*method: raw_tp' softirq -d 300ms --method raw_tp
 wrong 'it cannot filter by task' '--pid does not apply here' softirq -d 1s -p 1
-run record -d 300ms --softirq -o "$dir/runs"
-ok 'record --softirq' ended 0 'recording in' 'softirq handler: .*balances'
+check 'record --softirq' 0 'recording in' 'softirq handler: .*balances' record -d 300ms --softirq -o "$dir/runs"
 done_testing

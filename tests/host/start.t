@@ -3,8 +3,7 @@
 # suite: native
 # record loads its probes into this machine's own kernel in threads: a probe that fails leaves the others alone and nothing behind,
 # and signals are for the window.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/../cli/cli.sh"
 skip_unless_able
 gcc -shared -fPIC -O2 -o "$dir/fail_bpf.so" tests/cli/fail_bpf.c || exit
 
@@ -12,21 +11,8 @@ gcc -shared -fPIC -O2 -o "$dir/fail_bpf.so" tests/cli/fail_bpf.c || exit
 programs() {
 	local id
 
-	sed -nE 's/^prog_id:\s*([0-9]+)$/\1/p' "/proc/$1"/fdinfo/* 2>/dev/null | sort -un |
-		while read -r id; do bpftool -j prog show id "$id" | jq -r .name; done | sort | tr '\n' ' '
+	ids "$1" | sed -n 's/^prog //p' | while read -r id; do bpftool -j prog show id "$id" | jq -r .name; done | sort | tr '\n' ' '
 }
-
-# ids PID: prints the IDs of these programs
-ids() { sed -nE 's/^prog_id:\s*([0-9]+)$/\1/p' "/proc/$1"/fdinfo/* 2>/dev/null | sort -un; }
-
-none_left() {
-	local id
-
-	for id in $1; do
-		! bpftool prog show id "$id" >/dev/null 2>&1 || return 1
-	done
-}
-unloaded() { wait_for none_left "$1"; }
 
 # measured: prints the probes that the recording has
 measured() { jq -rs 'map(select(.complete) | .module) | sort | join(" ")' "$(recording "$dir/runs")"/*.summary.json; }
@@ -61,8 +47,7 @@ ok 'one probe cannot be attached: nothing is left' unloaded "$held"
 preload "FAIL_ATTACH=stamps_complete=24"
 start
 names=$(programs "$pid")
-kill -INT "$pid"
-finish
+end_by INT
 ok 'its best method cannot be attached: no message, and another one' ended 0 '' \
 	'iolat.*method: tp_btf: own stamp at block_rq_issue'
 unlike 'its best method cannot be attached: no program of that one is left' "$names" 'stamps_complete|stamps_requeue'
@@ -124,8 +109,7 @@ ok 'Ctrl-C during the start: nothing is left' unloaded "$held"
 
 slowly
 held=$(ids "$pid")
-kill -KILL "$pid"
-wait "$pid" 2>/dev/null
+end_by KILL 2>/dev/null
 ok 'killed during the start: nothing is left' unloaded "$held"
 ok 'killed during the start: no recording' [ ! -e "$dir/runs" ]
 rm "$dir/slow"
@@ -133,7 +117,6 @@ rm "$dir/slow"
 as=()
 start
 ok 'when the window is open there is one thread' eventually one_thread
-kill -INT "$pid"
-finish
+end_by INT
 ok 'then the result is printed' ended 0 '' 'memlat.*runqlat.*iolat'
 done_testing

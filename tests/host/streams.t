@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # stdout of the real program that is full, closed, a pipe without a reader, or a terminal; output that only a terminal gets.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/../cli/cli.sh"
 skip_unless_able
 printf -v program %q "$latscope"
 
@@ -57,15 +56,15 @@ ok 'the recording is complete' complete "$(recording "$dir/left")"
 is 'nobody reads: exit status' "${PIPESTATUS[0]}" 0
 is 'nobody reads: nothing is said' "$(<"$dir/stderr")" ''
 
-# on_terminal COMMAND: sets $shown to its output on a terminal, and $status
+# on_terminal COMMAND [TITLE REGEX]: sets $shown to its output on a terminal, and $status; with TITLE, a test that it matches
 on_terminal() {
 	shown=$(cd "$dir" && script -qec "$1" /dev/null)
 	status=$?
+	[ $# = 1 ] || like "$2" "$shown" "$3"
 }
 
 escape=$'\e\\['
-run runqlat -d 600ms
-ok 'no terminal: no progress, no colour' ended 0 '' $'^[^\e\r]*balances[^\e\r]*$'
+check 'no terminal: no progress, no colour' 0 '' $'^[^\e\r]*balances[^\e\r]*$' runqlat -d 600ms
 on_terminal "$program runqlat -d 600ms >out"
 is 'stderr on a terminal: exit status' $status 0
 like 'stderr on a terminal: progress, which is wiped' "$shown" "^("$'\r'"${escape}K([0-9.]+ s of 0.6 s)?)+$"
@@ -74,18 +73,15 @@ like 'stdout to a file: no colour' "$(<"$dir/out")" $'^[^\e\r]*balances[^\e\r]*$
 on_terminal "$program runqlat -d 600ms 2>err"
 is 'stderr to a file: nothing is said' "$(<"$dir/err")" ''
 like 'stdout on a terminal: colour' "$shown" "${escape}[0-9]+mrunqlat .*balances"
-on_terminal "NO_COLOR=1 $program runqlat -d 50ms 2>err"
-like 'NO_COLOR' "$shown" $'^[^\e]*balances[^\e]*$'
+on_terminal "NO_COLOR=1 $program runqlat -d 50ms 2>err" 'NO_COLOR' $'^[^\e]*balances[^\e]*$'
 on_terminal "$program runqlat -q -d 600ms >out"
 is '--quiet: no progress' "$shown" ''
 on_terminal "$program record -q -d 50ms -o quiet >out"
 is '--quiet: nothing of where the recording is' "$shown" ''
-on_terminal "NO_COLOR=1 $program runqlat -d 700ms -i 300ms"
-like '-i on a terminal: no progress within its lines' "$shown" $'^ +time [^\e]*balances[^\e]*$'
-on_terminal "NO_COLOR=1 $program runqlat -- sh -c 'sleep .4; echo hello'"
-like 'a workload on a terminal: no progress within its lines' "$shown" $'^hello\r\n'"workload: sh -c sleep .4; echo hello: exit"
-on_terminal "$program report $kept"
-like 'report on a terminal: colour' "$shown" "${escape}[0-9]+mrunqlat .*balances"
-on_terminal "NO_COLOR=1 $program report $kept"
-like 'report and NO_COLOR' "$shown" $'^[^\e]*balances[^\e]*$'
+on_terminal "NO_COLOR=1 $program runqlat -d 700ms -i 300ms" \
+	'-i on a terminal: no progress within its lines' $'^ +time [^\e]*balances[^\e]*$'
+on_terminal "NO_COLOR=1 $program runqlat -- sh -c 'sleep .4; echo hello'" \
+	'a workload on a terminal: no progress within its lines' $'^hello\r\n'"workload: sh -c sleep .4; echo hello: exit"
+on_terminal "$program report $kept" 'report on a terminal: colour' "${escape}[0-9]+mrunqlat .*balances"
+on_terminal "NO_COLOR=1 $program report $kept" 'report and NO_COLOR' $'^[^\e]*balances[^\e]*$'
 done_testing

@@ -3,19 +3,8 @@
 # suite: alone
 # tierlat on emulated registers, in real time and with the other probes on this machine: the printed latencies are right. In virtual
 # time tests/emu/test_*.c have them; cli/tierlat-registers.t has what becomes of the registers.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
+. "$(dirname "$0")/host.sh"
 . tests/cli/registers.sh
-
-# column NAME TIER: of the last row of CSV of that tier
-column() {
-	# shellcheck disable=SC2016 # awk's
-	awk -F, -v name="$1" -v tier="$2" '
-		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
-		$at["tier"] == tier { value = $at[name] }
-		END { print value }' <<<"$out"
-}
 
 # about GOT WANTED: within 5 %. Time is real here, and an interval in which the machine stands still between two readings is off
 # by more.
@@ -27,14 +16,14 @@ near='(8[6-9]|9[0-4])\.[0-9] ns' far='1(7[1-9]|8[0-8])\.[0-9] ns'
 found
 measure run tierlat "${args[@]}" -d 300ms --csv
 ok 'CSV of one interval' ended 0 "$forced\$" '^time_ns,socket,tier,'
-ok 'the near tier is as slow as it is' about "$(column latency_ns local-ddr)" 90
-ok 'the far tier is as slow as it is' about "$(column latency_ns remote-ddr)" 180
-ok 'requests are counted' about "$(column requests_per_s local-ddr)" 2e8
-ok 'each moves 64 bytes' about "$(column bandwidth_b_per_s local-ddr)" 12.8e9
-ok 'the clock is measured' about "$(column clock_mhz remote-ddr)" 2000
-ok 'the share of the near tier is known' about "$(column p local-ddr)" .6667
+ok 'the near tier is as slow as it is' about "$(csv_value latency_ns local-ddr)" 90
+ok 'the far tier is as slow as it is' about "$(csv_value latency_ns remote-ddr)" 180
+ok 'requests are counted' about "$(csv_value requests_per_s local-ddr)" 2e8
+ok 'each moves 64 bytes' about "$(csv_value bandwidth_b_per_s local-ddr)" 12.8e9
+ok 'the clock is measured' about "$(csv_value clock_mhz remote-ddr)" 2000
+ok 'the share of the near tier is known' about "$(csv_value p local-ddr)" .6667
 calm
-is 'requests should move to the near tier' "$(column move_to local-ddr)" local-ddr
+is 'requests should move to the near tier' "$(csv_value move_to local-ddr)" local-ddr
 ok 'all is put back' as_found
 
 table="local-ddr .*$near.*remote-ddr .*$far.*Colloid at the end: p 0\.6[3-9].* to local-ddr.*"
@@ -52,10 +41,9 @@ calm
 like 'it names them live' "$out" 'tier +in flight +reads/s'
 ok 'it fits live' fits
 check 'one tier only' 0 "$forced\$" 'remote-ddr' tierlat "${args[@]}" -d 100ms --csv --tier remote-ddr
-ok 'which is all there is' tap_same "$(column latency_ns local-ddr)" ''
+ok 'which is all there is' tap_same "$(csv_value latency_ns local-ddr)" ''
 check 'four tiers are scaled' 0 "$forced\$" 'rates[[:space:]]+scaled' tierlat "${args[@]}" -d 100ms --tier all
-run tierlat "${args[@]}" -d 100ms --tier local-ddr,remote-ddr,local-pmm
-ok 'three are not' ended 0 "$forced\$" '12 CHAs'
+check 'three are not' 0 "$forced\$" '12 CHAs' tierlat "${args[@]}" -d 100ms --tier local-ddr,remote-ddr,local-pmm
 unlike_scaled() { [[ $out != *scaled* ]] || { echo "$out" && false; }; }
 ok 'which are said to be whole' unlike_scaled
 
@@ -102,9 +90,8 @@ check 'which is 2 %' 0 "$forced\$" ',0\.02,0\.02,local-ddr' tierlat "${args[@]}"
 
 tell 'stream name=near rate=2e8 latency=180'
 run tierlat "${args[@]}" --delta 0.5 -d 100ms --csv
-is 'two tiers of one latency: requests should move to neither' "$(column move_to local-ddr)" none
+is 'two tiers of one latency: requests should move to neither' "$(csv_value move_to local-ddr)" none
 check 'so they stay' 0 "$forced\$" 'Colloid at the end: p 0\.6[0-9]*, stay' tierlat "${args[@]}" --delta 0.5 -d 100ms
-found
 
 # A counter that always says the same passes for right only as long as nobody asks more of the memory.
 found

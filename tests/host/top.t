@@ -4,49 +4,35 @@
 # The screen of top while it measures: numbers that change, keys that change the measurement, its recording, signals. That a
 # kernel's events reach a screen, and that a recorder with privileges restores it, is in no recording; the VM's clock stands still
 # while a terminal waits.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
+. "$(dirname "$0")/host.sh"
 skip_unless_able
 . tests/cli/screen.sh
 
-end_load() { kill "$load" 2>/dev/null; }
 "$latscope" load touch -q -d 30min &
 load=$!
-on_exit end_load
+on_exit kill "$load"
 screen 80x24 '' top -i 200ms
 shows 'the numbers of a probe' "$numbers"
 shows 'the process that waits most' 'process +\*waited +events +p50 .*latscope \([0-9]+\) +[0-9]'
 shows 'the accounting' 'memlat: [0-9,]+ seen = [0-9,]+ recorded'
 shows 'the method' 'method [a-z_-]+: '
 shows 'its cost' 'top [0-9.<]+ % of a CPU'
-shows 'a heat map of half blocks' '▀▀'
-press b Enter
-shows 'Enter: not by this split' 'slow samples are explained by process, not by cgroup'
-press Enter b Enter
-shows 'Enter: percentiles' 'waited [0-9.]+ .* events +mean .*p50 .*p90 .*p99 .*p99\.9 .*p99\.99 '
-shows 'Enter: parts of its slow time' 'where its slow time went +share +time|none of its samples was slow'
+pressed Enter 'Enter: parts of its slow time' 'where its slow time went +share +time|none of its samples was slow'
 press Enter
-press Space
-shows 'space pauses' 'paused'
+pressed Space 'space pauses' 'paused'
 # stands_still: sets $frozen to the line of the accounting, once it does not change any more. It can be drawn after "paused".
 stands_still() { frozen=$(seen | grep 'memlat: ') && sleep 0.5 && tap_same "$(seen | grep 'memlat: ')" "$frozen"; }
 is_frozen() { [[ $(seen) = *"$frozen"* ]] || { printf 'no %s in:\n%s\n' "$frozen" "$(seen)" && false; }; }
 measure stands_still
-press h
-shows 'h: help' 'Keys.*choose the probe whose table is shown'
+pressed h 'h: help' 'Keys.*choose the probe whose table is shown'
 press h
 ok 'a key ends the help, and the pause holds' eventually is_frozen
 press Space
 loses 'space goes on' 'paused'
-press +
-shows '+: a longer interval' 'interval 500 ms'
-press -
-shows '-: a shorter one' 'interval 200 ms'
-press Left
-shows 'left: only in a recording' 'top --replay DIR'
-press q
-quits q 0
+pressed + '+: a longer interval' 'interval 500 ms'
+pressed - '-: a shorter one' 'interval 200 ms'
+pressed Left 'left: only in a recording' 'top --replay DIR'
+q_quits q
 
 # ---- hostile names ----
 
@@ -56,8 +42,7 @@ hostile=$!
 shows 'a name with escape sequences is sanitized' '\?\[2J\?\[9'
 shows 'and the screen is whole' "latscope top .*$numbers"
 kill "$hostile"
-press q
-quits 'hostile names' 0
+q_quits 'hostile names'
 
 ends_at_signals -i 200ms
 stops_and_continues -i 200ms
@@ -68,14 +53,11 @@ made_intervals() { has_intervals "$(recording "$dir/made")" 3; }
 complete_alone() { "$latscope" report --json "$1" | jq -e '.complete and (.running | not)'; }
 screen 80x24 '' top -i 200ms -o "$dir/made"
 shows 'before r' "$numbers"
-press r
-shows 'r: a recording begins' "recording into $dir/made|recording into"
+pressed r 'r: a recording begins' "recording into $dir/made|recording into"
 ok 'r: it has intervals' eventually made_intervals
-press r
-shows 'r: it ends' 'recording in '
+pressed r 'r: it ends' 'recording in '
 ok 'r: it is complete' complete_alone "$(recording "$dir/made")"
-press q
-quits 'r and q' 0
+q_quits 'r and q'
 
 # ---- a recording that goes on ----
 
@@ -92,9 +74,7 @@ eventually has_intervals "$(recording "$dir/runs")" 2
 screen 80x24 '' top --replay "$(recording "$dir/runs")"
 shows 'a recording that is being written' '[0-9]+/[0-9]+ recording'
 ok 'it is followed' eventually follows
-kill -INT "$pid"
-finish
+end_by INT
 loses 'its end is noticed' 'recording'
-press q
-quits 'a recording that was written' 0
+q_quits 'a recording that was written'
 done_testing

@@ -3,11 +3,9 @@
 # suite: alone
 # validate passes on this machine's own kernel, disks and CPUs, and finds every injected fault there. tests/unit/test_validate.c and
 # test_judge.c have the verdicts.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
+# shellcheck disable=SC2016 # what awk, jq and other shells shall see
+. "$(dirname "$0")/host.sh"
 
-latscope=.output/latscope
 faults=.output/faults/latscope # the same with -DLATSCOPE_FAULTS
 
 # run ARG...: runs latscope validate, and sets $status; its output is in $dir/out and $dir/err
@@ -141,7 +139,6 @@ if grep -q '^iolat:' "$dir/plain"; then
 			skip "iolat ${method:-unasked}: the method" "$(head -n 1 "$dir/err")"
 			continue
 		fi
-		# shellcheck disable=SC2016 # jq's
 		ok "iolat ${method:-unasked}: reference, reaction and overhead are of the one method" fields '.checks[0].method as $method
 			| ([.checks[].part] | unique == ["overhead", "reaction", "reference"])
 			and ([.checks[] | select(.part == "reference") | .method][:6] + [.checks[] | select(.part != "reference") | .method]
@@ -189,7 +186,6 @@ if grep -q '^iolat:' "$dir/plain" && head -c 16M /dev/urandom >"$dir/image" && l
 	done
 	# fio is its only user.
 	measure run iolat --only reference --disk "$loop" --json
-	# shellcheck disable=SC2016 # jq's
 	ok 'fio: as many reads, none longer, no longer in sum' fields '([.checks[].check] | index("fio\u0027s reads")) as $at
 		| [.checks[$at:$at + 3][] | .check, .verdict] == ["fio\u0027s reads", "pass", "none longer than fio saw",
 		"pass", "sum of total, by fio\u0027s clock", "pass"] and .checks[$at].got == "2,000"'

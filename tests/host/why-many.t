@@ -4,9 +4,7 @@
 # why at a rate of switches that the VM does not reach, of 5,000 threads, each of which has the CPU for microseconds at a time: no
 # time is lost, and unknown time is reported as such. Then with threads whose IDs are equal modulo the size of the table of names:
 # each culprit has its own name.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
+. "$(dirname "$0")/host.sh"
 skip_unless_able
 
 switches=300000

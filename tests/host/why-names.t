@@ -2,11 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # why: the names of stacks, by the symbols of this machine's own kernel, programs and users, of a program that sleeps in page
 # faults; and the processes that find them.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/../cli/cli.sh"
 skip_unless_able
-run memlat -q -d 10ms
-[ "$status" != 77 ] || skip_all "memlat does not run here: $err"
+skip_unless memlat
 
 uffd=$built/tests/reference/uffd
 
@@ -47,7 +45,6 @@ privileges=$((1 << 2 | 1 << 6 | 1 << 7 | 1 << 19 | 1 << 40)) # DAC_READ_SEARCH, 
 is 'it has the privileges that it needs and no other' "$((16#$(capabilities) & ~privileges))" 0
 is 'it can gain none' "$(sed -n 's/^NoNewPrivs:\s*//p' "/proc/$keeper/status")" 1
 is 'it has no file of its parent but the socket' "$(find "/proc/$keeper/fd" -lname 'anon_inode:*' | wc -l)" 0
-kill -KILL "$pid"
-finish 2>/dev/null
+end_by KILL 2>/dev/null
 ok 'it ends when latscope is killed' eventually gone "$keeper"
 done_testing

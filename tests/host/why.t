@@ -3,9 +3,7 @@
 # suite: alone
 # why on this machine's own kernel and in its time: what it blames, whom its filters choose, and its output.
 # tests/kernels/why-* have every culprit on others.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-
+. "$(dirname "$0")/../cli/cli.sh"
 skip_unless_able
 refuses 'a method that cannot explain' 77 'runqlat.*tp_btf.*cannot do --why' runqlat --why --method tp_btf -d 1s
 check 'why: nothing was slow' 0 '' 'runqlat: no sample took at least 100 s' why -q --over 100s -d 300ms

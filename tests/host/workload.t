@@ -4,9 +4,7 @@
 # The workload of the real program, among the processes and users of this machine: it runs as it would alone, the window is its life,
 # and its end is reported.
 # shellcheck disable=SC2016 # what its shell shall see
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/measure.sh
+. "$(dirname "$0")/host.sh"
 skip_unless_able
 
 must='the workload must be an executable file'
@@ -121,12 +119,7 @@ run report --json "$(recording "$dir/left")"
 ok 'so has its JSON' jq -e '.workload | .outlived == 4 and .exit_status == 3' <<<"$out"
 
 # With these mount options, the user that latscope has become cannot see other processes.
-hidden_record() {
-	# shellcheck disable=SC2016 # for the shell within
-	local as=(unshare -m sh -c 'mount -t proc -o hidepid=2 proc /proc && exec "$@"' -)
-
-	run record "$@"
-}
+hidden_record() { in_mounts 'mount -t proc -o hidepid=2 proc /proc' run record "$@"; }
 uncounted='processes that the workload started and that outlived the window: cannot be counted; .*hidepid'
 hidden_record -o "$dir/hidden" -- sh -c 'sleep 1002 >/dev/null 2>&1 & echo $! >&2'
 if [[ $err == *mount:* ]]; then
@@ -147,13 +140,7 @@ fi
 check '--user: its user and groups, but not its environment' 0 '' $'^Uid:\t65534\t65534.*\nGid:\t65534.*\nCapEff:\t0+\n/root-like\n' \
 	runqlat -q --user nobody -- env HOME=/root-like sh -c 'grep -E "^(Uid|Gid|CapEff):" /proc/self/status; echo $HOME'
 printf 'extra:x:54321:nobody\n' | cat /etc/group - >"$dir/group"
-with_group() {
-	# shellcheck disable=SC2016 # for the shell within
-	local as=(unshare -m sh -c 'mount --bind "$0" /etc/group && exec "$@"' "$dir/group")
-
-	"$@"
-}
-with_group check '--user: also groups that it is only a member of' 0 '' $'^65534 54321\n' \
+in_mounts "mount --bind '$dir/group' /etc/group" check '--user: also groups that it is only a member of' 0 '' $'^65534 54321\n' \
 	runqlat -q --user nobody -- id -G
 check 'without --user it is ours' 0 '' $'^0\n' runqlat -q -- id -u
 as=(env SUDO_UID=65534 SUDO_GID=65534)

@@ -2,13 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: slow
 # latscope on arm64: it is cross-compiled, runs on Debian's kernel 6.12 in the VM, and refuses what needs x86.
-cd "$(dirname "$0")/../.." || exit
-. tests/tap.sh
+. "$(dirname "$0")/../cli/cli.sh"
 
 series=6.12-arm64
 built=.output/arm64
-dir=$(mktemp -d)
-on_exit rm -rf "$dir"
 
 # Commands that need x86, by the names of their results.
 declare -A x86_only=(

@@ -3,11 +3,7 @@
 # suite: slow
 # The VM itself: input and output pass, each kernel is the expected one, and a guest that crashes differs from one whose
 # command failed.
-cd "$(dirname "$0")/../.." || exit
-. tests/tap.sh
-
-dir=$(mktemp -d)
-on_exit rm -rf "$dir"
+. "$(dirname "$0")/../cli/cli.sh"
 
 # vm ARG...: sets $out, $err and $status.
 vm() {

@@ -3,12 +3,9 @@
 # suite: slow
 # Every kernel module builds for each kernel of the VM without a warning of the compiler, objtool or sparse, and can be
 # installed, as a kernel module and as source for DKMS.
-cd "$(dirname "$0")/../.." || exit
-. tests/tap.sh
+. "$(dirname "$0")/../cli/cli.sh"
 
 out=.output/modules-test # other suites use the modules in .output/kmod at the same time
-dir=$(mktemp -d)
-on_exit rm -rf "$dir"
 
 # Other output is progress, and the note that there is no type information because vmlinux is missing. In 7.x the kernel
 # also notes that pahole, which makes that information, has another version or is missing.
@@ -24,7 +21,7 @@ built() { [ "$status" = 0 ] || { cat "$dir/err" && false; }; }
 installed() {
 	local root=$PWD/$out/kmod/$1/installed
 
-	tests/kmod/make "$1" modules_install OUT=$out DESTDIR="$root" W=1
+	tests/kmod/make "$1" modules_install OUT="$out" DESTDIR="$root" W=1
 	find "$root/lib/modules/$release" -name 'ringlat.ko*' | grep .
 }
 

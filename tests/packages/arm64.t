@@ -4,9 +4,7 @@
 # arm64.t DIR SUITE NATIVE: the packages for arm64, cross-built into DIR in a fresh root of Debian's SUITE, and again elsewhere with the same
 # bytes. The lintian of that release accepts them, and they have the same files as those for this machine in NATIVE. The last
 # commit is tested. tests/kernels/arm64.t runs the program.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/packages/root.sh
+. "$(dirname "$0")/root.sh"
 
 suite=$2
 [ "$arch" != arm64 ] || skip_all 'this machine is arm64; debian.t has built the packages'

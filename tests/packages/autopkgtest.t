@@ -4,9 +4,7 @@
 # autopkgtest.t DIR SUITE: packaging/debian/tests, which Debian runs for each package that is installed there, in a fresh root of
 # SUITE that has nothing but the version before. DIR has the packages built for SUITE. systemd.t runs the test of the service
 # and dkms.t that of DKMS.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/packages/root.sh
+. "$(dirname "$0")/root.sh"
 command -v autopkgtest >/dev/null || skip_all "there is no autopkgtest; 'scripts/deps package' installs it"
 
 debs=$(readlink -e "$1") suite=$2

@@ -4,9 +4,7 @@
 # container.t DIR SUITE: what packaging/Containerfile says that a container must be given is enough, and needed: in namespaces of
 # its own made by unshare, with the root of a fresh Debian SUITE, the capabilities of the recipe, no new privileges and a read-only
 # /sys. DIR has the packages built for SUITE. No image is built: that needs a registry and a container engine.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/packages/root.sh
+. "$(dirname "$0")/root.sh"
 
 debs=$(readlink -e "$1") suite=$2
 fresh_with "$suite" "$suite"

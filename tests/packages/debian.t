@@ -4,9 +4,7 @@
 # debian.t DIR SUITE: the packages, built into DIR in a fresh root of Debian's SUITE, and again elsewhere with the same bytes. The
 # lintian of that release accepts them. In a fresh root latscope measures without a compiler, reads what the version before has
 # recorded, and is purged without a trace. The last commit is tested.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/packages/root.sh
+. "$(dirname "$0")/root.sh"
 
 # Every file of the root with its kind, owner and mode, but for what apt and dpkg note about packages.
 files() { inside find / -xdev '(' -path /root -o -path /var/cache -o -path /var/lib/apt -o -path /var/lib/dpkg -o -path /var/log -o -path /tmp ')' \

@@ -4,9 +4,7 @@
 # dkms.t DIR SUITE: latscope-dkms in a fresh root of Debian's SUITE. DKMS builds and installs both kernel modules for the kernels of
 # that release that the VM has, leaves other kernels alone, and they load and measure there. DIR has the packages built for
 # SUITE. Debian's test of DKMS packages, autopkgtest-pkg-dkms, passes with these kernels. The purge removes everything.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/packages/root.sh
+. "$(dirname "$0")/root.sh"
 
 debs=$(readlink -e "$1") suite=$2
 declare -A series_of=([bookworm]='6.1 6.12' [trixie]=7)

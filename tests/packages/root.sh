@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of the suites, and of cli.sh
-# Functions for tests of the packages in fresh roots of Debian; source it after cli.sh. Packages are downloaded in the root, by its
+# Functions for tests of the packages in fresh roots of Debian, and those of cli.sh. Packages are downloaded in the root, by its
 # own apt: that of this machine is not used.
+# shellcheck source=tests/cli/cli.sh
+. "${BASH_SOURCE[0]%/*}/../cli/cli.sh"
 [ "$(id -u)" = 0 ] || skip_all 'only root can make a root'
 own_mounts
 

@@ -3,8 +3,7 @@
 # suite: packages
 # rpm.t DIR: the rpm spec, as far as Debian's rpmbuild goes: it builds from the source package in DIR, and the packages have the
 # files that they should. The names of Fedora's packages are not checked.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
+. "$(dirname "$0")/../cli/cli.sh"
 command -v rpmbuild >/dev/null || skip_all "there is no rpmbuild; 'scripts/deps package' installs it"
 
 version=$(make -s print-version)

@@ -4,9 +4,7 @@
 # systemd.t DIR SUITE: the service of the package latscope-exporter, started by systemd when a machine with Debian's SUITE boots
 # in the VM: it answers, keeps a flight recorder, obeys the file with its options and the socket, and is purged without a trace.
 # DIR has the packages built for SUITE.
-cd "$(dirname "$0")/../.." || exit
-. tests/cli/cli.sh
-. tests/packages/root.sh
+. "$(dirname "$0")/root.sh"
 
 debs=$(readlink -e "$1") suite=$2
 declare -A kernel=([bookworm]=6.1 [trixie]=6.12)
@@ -57,7 +55,7 @@ mkdir "$work/io"
 tests/vm/run -k "${kernel[$suite]}" -r "$root" -b -s "$work/io" -m 1G -t 900 bash -c "$guest" >"$work/vm" 2>&1
 status=$?
 found() { grep -q "^$1\$" "$work/io/found" || { echo "the guest found only:" && cat "$work/io/found" && false; }; }
-ended_well() { [ $status = 0 ] || { cat "$work/vm" && false; }; }
+ended_well() { [ "$status" = 0 ] || { cat "$work/vm" && false; }; }
 
 ok 'the machine boots and ends' ended_well
 ok 'systemd is its first process' found 'first systemd'

@@ -7,14 +7,7 @@
 #	balance DESC NAME    a test that this holds for recorder NAME
 
 # csv_sum FILE: prints the sum of its counts
-csv_sum() {
-	local bucket count sum=0
-
-	while IFS=, read -r bucket _ _ count; do
-		[ "$bucket" = bucket ] || sum=$((sum + count))
-	done <"$1"
-	echo "$sum"
-}
+csv_sum() { awk -F, 'NR > 1 { sum += $4 } END { printf "%d\n", sum }' "$1"; }
 
 # same_everywhere NAME METRIC FILE SEEN RECORDED LOG2: run.db and CSV have the numbers of the summary
 same_everywhere() {

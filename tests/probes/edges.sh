@@ -29,6 +29,21 @@ stuck() {
 	unchanged "$1" "$w/account"
 }
 
+# starve: adds a task of higher priority; from the account in $w/account on, the first one has no CPU
+starve() {
+	start_loop 2
+	await 'an end of its turns' stuck "${loops[0]}"
+	cat "/proc/${loops[0]}/schedstat" >"$w/account"
+}
+
+# let_wait: has it wait for $waited_ns, at least
+let_wait() {
+	local since=${EPOCHREALTIME/./}
+
+	nap 0.2
+	waited_ns=$(((${EPOCHREALTIME/./} - since) * 1000))
+}
+
 # give_turn: ends the task of higher priority, so that the other one, which has waited until now, gets the CPU
 give_turn() {
 	unchanged "${loops[0]}" "$w/account" || no_reference='the task got a CPU too early'
@@ -41,53 +56,43 @@ give_turn() {
 # in favour of the former. The task has waited as long as its account has not changed while the other one's has. Sets
 # $waited_ns.
 stuck_window() {
-	local since
-
 	begin
 	start_loop 1
 	watch_all runqlat -t "${loops[0]}"
 	await_recorders
 	cat "/proc/${loops[0]}/schedstat" >"$w/account"
 	await 'a turn of the waiter' changed "${loops[0]}" "$w/account"
-	start_loop 2
-	await 'an end of its turns' stuck "${loops[0]}"
-	cat "/proc/${loops[0]}/schedstat" >"$w/account"
+	starve
 	cat "/proc/${loops[1]}/schedstat" >"$w/above"
-	since=${EPOCHREALTIME/./}
-	nap 0.2
-	waited_ns=$(((${EPOCHREALTIME/./} - since) * 1000))
+	let_wait
 	close_window
 	unchanged "${loops[0]}" "$w/account" && changed "${loops[1]}" "$w/above" || no_reference='the waiter got a CPU'
 	end_loops
 }
 
-open_wait() {
+# open_at_close DESC WINDOW: tests that the wait of the window is in flight, and as old as it is
+open_at_close() {
 	local began=${EPOCHREALTIME/./} waited_ns method
 
-	window stuck_window || return
+	window "$2" || return
 	for method in "${methods[@]}"; do
-		is "$method: a wait without an end is in flight" "$(fact "$method" runqlat.in_flight)" 1
-		within "$method: a wait without an end: its age" \
-			"$waited_ns" "$(fact "$method" runqlat.in_flight_ns)" $(((${EPOCHREALTIME/./} - began) * 1000))
-		balance "$method: a wait without an end" "$method"
+		is "$method: $1 is in flight" "$(fact "$method" runqlat.in_flight)" 1
+		within "$method: $1: its age" "$waited_ns" "$(fact "$method" runqlat.in_flight_ns)" $(((${EPOCHREALTIME/./} - began) * 1000))
+		balance "$method: $1" "$method"
 	done
 }
+
+open_wait() { open_at_close 'a wait without an end' stuck_window; }
 
 # As stuck_window, but the task of higher priority ends when the windows have closed and before the recorders have counted what
 # is in flight.
 late_window() {
-	local since
-
 	begin
 	start_loop 1
 	watch_held 0 runqlat -t "${loops[0]}"
 	await_recorders
-	start_loop 2
-	await 'an end of its turns' stuck "${loops[0]}"
-	cat "/proc/${loops[0]}/schedstat" >"$w/account"
-	since=${EPOCHREALTIME/./}
-	nap 0.2
-	waited_ns=$(((${EPOCHREALTIME/./} - since) * 1000))
+	starve
+	let_wait
 	hold 2
 	kill "${recorders[@]}"
 	await_held 2
@@ -97,18 +102,7 @@ late_window() {
 	end_loops
 }
 
-late_end() {
-	local began waited_ns method
-
-	make_hold || return
-	began=${EPOCHREALTIME/./}
-	window late_window || return
-	for method in "${methods[@]}"; do
-		is "$method: a wait that ends right after the window is in flight" "$(fact "$method" runqlat.in_flight)" 1
-		within "$method: a wait that ends right after the window: its age" \
-			"$waited_ns" "$(fact "$method" runqlat.in_flight_ns)" $(((${EPOCHREALTIME/./} - began) * 1000))
-	done
-}
+late_end() { make_hold && open_at_close 'a wait that ends right after the window' late_window; }
 
 # ---- tasks that are moved while they wait ----
 
@@ -119,13 +113,6 @@ moved_before_window() {
 	await_held 1
 	start pushed pushed before 3 1000 || { hold 0 && return 1; }
 	hold 0
-	work
-}
-
-moved_within_window() {
-	begin
-	start pushed pushed within 3 1000 || return
-	watch_all runqlat
 	work
 }
 
@@ -167,7 +154,7 @@ moved_waiters() {
 		[ "$method" != stamps ] || ok 'stamps: moved before the window: what the kernel added then' early_whole stamps
 		balance "$method: moved before the window" "$method"
 	done
-	window moved_within_window || return
+	window one_program runqlat pushed pushed within 3 1000 || return
 	for method in "${methods[@]}"; do
 		ok "$method: moved, and waiting at the end: they are in flight, and as old as their waits" pushed_wait "$method"
 		balance "$method: moved, and waiting at the end" "$method"
@@ -182,9 +169,7 @@ moved_waiters() {
 early_window() {
 	begin
 	start_loop 1
-	start_loop 2
-	await 'an end of its turns' stuck "${loops[0]}"
-	cat "/proc/${loops[0]}/schedstat" >"$w/account"
+	starve
 	watch_all runqlat -t "${loops[0]}"
 	await_recorders
 	give_turn

@@ -32,7 +32,6 @@ read_facts() {
 	)
 }
 
-# fact NAME KEY
 fact() { echo "${facts[$1 $2]-0}"; }
 
 # read_slots NAME METRIC: reads the slots that hold a sample, the shortest first. Sets, for slot I, its edges ${lows[I]} and
@@ -71,7 +70,6 @@ sum_slots() {
 	done
 }
 
-# between NAME METRIC LOW HIGH
 between() {
 	local count most_ns
 
@@ -79,7 +77,6 @@ between() {
 	echo "$count"
 }
 
-# most_ns NAME METRIC LOW HIGH
 most_ns() {
 	local count most_ns
 
@@ -89,7 +86,6 @@ most_ns() {
 
 forever=$((1 << 62)) # ns
 
-# at_least NAME METRIC LOW
 at_least() { between "$1" "$2" "$3" "$forever"; }
 
 # keys NAME METRIC.SPLIT: sorted, each with a blank after it

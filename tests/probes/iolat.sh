@@ -35,6 +35,13 @@ watch_disk() {
 # at the same place sees; in the VM, that must be everything.
 capture() { start own requests "$(<"/sys/block/$disk/dev")"; }
 
+# end_capture: closes the window, and reads what "own" has seen
+end_capture() {
+	release own
+	await 'what was captured' has_printed own 'done=1'
+	close_window
+}
+
 # work_captured PROGRAM...: lets them work, then reads what "own" has seen
 work_captured() {
 	local name
@@ -46,9 +53,7 @@ work_captured() {
 	for name in "$@"; do
 		await "the end of $name" has_printed "$name" 'done=1'
 	done
-	release own
-	await 'what was captured' has_printed own 'done=1'
-	close_window
+	end_capture
 }
 
 # captured_all WHAT KIND COUNT: tests in the VM that "own" has seen all COUNT completions; elsewhere reports missing ones
@@ -66,6 +71,7 @@ dio_window() {
 	capture || return
 	start io dio "$@" "/dev/$disk" $((200 * soak)) || return
 	watch_disk
+	! [[ $* = *-D* && " ${methods[*]} " = *' tp_btf '* ]] || watch filtered iolat tp_btf --disk "$disk" -p "${programs[io]}"
 	work_captured io
 }
 
@@ -131,15 +137,6 @@ fallen_back() {
 
 # ---- flush sequences, on a disk with a volatile cache ----
 
-dsync_window() {
-	begin
-	capture || return
-	start io dio -W -D "/dev/$disk" $((200 * soak)) || return
-	watch_disk
-	! [[ " ${methods[*]} " = *' tp_btf '* ]] || watch filtered iolat tp_btf --disk "$disk" -p "${programs[io]}"
-	work_captured io
-}
-
 # sequences METRIC METHOD: prints its events as "WRITES FLUSHES"
 sequences() { echo "$(fact "$2" "$1.op.write.events") $(fact "$2" "$1.op.flush.events")"; }
 
@@ -151,7 +148,7 @@ flush_sequences() {
 	grep -qx 'write back' "/sys/block/$disk/queue/write_cache" || {
 		skip 'flush sequences' 'the disk has no volatile cache' && return
 	}
-	window dsync_window || return
+	window dio_window -W -D || return
 	count=$(printed io count) writes=$(printed own writes) flushes=$(printed own flushes)
 	ends=$(printed own ends) syncs=$(printed own syncs)
 	captured_all O_DSYNC writes "$count"
@@ -212,9 +209,7 @@ captured_window() {
 	await_recorders
 	fio --name=load --filename="/dev/$disk" --size=48m "${@:2}" >"$w/fio"
 	stop_recorders "$1"
-	release own
-	await 'what was captured' has_printed own 'done=1'
-	close_window
+	end_capture
 }
 
 # agrees METHOD METRIC OP: compares each decile with that of "own"; it may differ by an eighth and the time of some programs.
@@ -308,9 +303,7 @@ foreign_window() {
 	await 'the interval with its requests' filtered_by stamps 8
 	release io
 	await 'the end of io' has_printed io 'done=1'
-	release own
-	await 'what was captured' has_printed own 'done=1'
-	close_window
+	end_capture
 }
 
 # filtered_by NAME COUNT: succeeds if the intervals written so far have so many filtered events
@@ -459,14 +452,8 @@ filters() {
 }
 
 refused_splits() {
-	local method status
-
-	for method in stamps raw_tp; do
-		"$latscope" iolat --method $method --by process -d 1ms >"$scratch/out" 2>"$scratch/err"
-		status=$?
-		is "$method: --by process is refused" $status 2
-		like "$method: --by process: says why" "$(<"$scratch/err")" "method $method cannot do --by process; leave out"
-	done
+	refused_split iolat stamps process
+	refused_split iolat raw_tp process
 }
 
 # ---- null_blk: each request takes a given time ----
@@ -480,12 +467,12 @@ null_disk() {
 	modprobe null_blk nr_devices=1 queue_mode=2 "irqmode=${2:-2}" "completion_nsec=$1" "${@:3}"
 }
 
+# fio_window ARG...: `fio ARG...` reads blocks of $disk at random
 fio_window() {
 	begin
 	watch_disk
 	await_recorders
-	fio --name=read --filename="/dev/$disk" --rw=randread --bs=4k --direct=1 --ioengine=psync \
-		--size=$((800 * soak))k --output-format=json >"$w/fio"
+	fio --name=read --filename="/dev/$disk" --rw=randread --bs=4k --direct=1 --ioengine=psync --output-format=json "$@" >"$w/fio"
 	close_window
 }
 
@@ -499,7 +486,7 @@ known_delay() {
 	ok "$what: the device" null_disk "$1" || return
 	disk=nullb0
 	setting nullb0 scheduler "$2"
-	window fio_window || return
+	window fio_window "--size=$((800 * soak))k" || return
 	count=$(fio_said .total_ios)
 	for method in "${methods[@]}"; do
 		is "$method: $what: as many as fio" "$(fact "$method" iolat.events)" "$count"
@@ -522,9 +509,7 @@ queues_window() {
 	await_recorders
 	fio --name=read --filename="/dev/$disk" --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=200 \
 		"--numjobs=$1" "--cpus_allowed=0-$(($1 - 1))" --cpus_allowed_policy=split "--number_ios=$2" --size=1g >"$w/fio"
-	release own
-	await 'what was captured' has_printed own 'done=1'
-	close_window
+	end_capture
 }
 
 # of_processes METHOD: prints each metric's processes, with the number of their events
@@ -704,28 +689,18 @@ delayed_reads() {
 	done
 }
 
-jobs=16 each=300
-
-crowd_window() {
-	begin
-	watch_disk
-	await_recorders
-	fio --name=read --filename=/dev/nullb0 --rw=randread --bs=4k --direct=1 --ioengine=psync "--numjobs=$jobs" \
-		"--number_ios=$each" --size=1g --output-format=json >"$w/fio"
-	close_window
-}
-
 # Many tasks for few CPUs, on a kernel that preempts our programs while they run. If an interrupt completes the
 # requests, none is missing. If their own task does, some may be missing: at least the abandoned ones, at most
 # recursion_missed.
 preempted_requests() {
-	local method known unseen count=$((jobs * each))
+	local method known unseen jobs=16 each=300 disk=nullb0
+	local count=$((jobs * each)) reads=("--numjobs=$jobs" "--number_ios=$each" --size=1g)
 
 	ok 'preempted: the device' null_disk 50000 || return
-	window crowd_window || return
+	window fio_window "${reads[@]}" || return
 	is 'tp_btf: preempted: completed by interrupts, all are there' "$(fact tp_btf iolat.events)" $count
 	ok 'preempted: another device' null_disk 0 0 || return
-	window crowd_window || return
+	window fio_window "${reads[@]}" || return
 	for method in "${methods[@]}"; do
 		known=$(($(fact "$method" iolat.events) + $(fact "$method" iolat.missed_start)))
 		unseen=$(fact "$method" iolat.recursion_missed)

@@ -6,14 +6,6 @@
 # sees_calls METHOD: succeeds for methods at handle_mm_fault(); perf-event sees less.
 sees_calls() { [ "$1" != perf-event ]; }
 
-# uffd_window DELAY_MS ARG...: runs `uffd ARG...` with this delay
-uffd_window() {
-	begin
-	start slow uffd "${@:2}" "$1" || return
-	watch_all memlat -p "$pid" --tail-us $(($1 * 1000))
-	work
-}
-
 # said_missing METHOD: prints the number of faults that it reports as missing
 said_missing() { echo $(($(fact "$1" memlat.missed_start) + $(fact "$1" memlat.abandoned))); }
 
@@ -61,7 +53,7 @@ preempted_faults() {
 slow_faults() {
 	local method pages what=$1 delay_ns=$(($2 * 1000000))
 
-	window uffd_window "${@:2}" || return
+	window one_program "memlat -p PID --tail-us $(($2 * 1000))" slow uffd "${@:3}" "$2" || return
 	for method in "${methods[@]}"; do
 		pages=$(($(printed slow pages) - $(lost "$method")))
 		is "$method: $what: one sample a fault" "$(fact "$method" memlat.events)" "$pages"
@@ -84,19 +76,12 @@ retried() {
 	is "$1: and joined with them" "$(fact "$2" memlat.joined)" "$(fact "$2" memlat.continued)"
 }
 
-skipped_window() {
-	begin
-	start skipped skipped $((640 * soak)) || return
-	watch_all memlat -p "$pid"
-	work
-}
-
 # Faults of a thread that preempts bpf() calls of others. perf-event does not see them; only the event's own count shows
 # that.
 skipped_faults() {
 	local faults events missing methods=(perf-event)
 
-	window skipped_window || return
+	window one_program 'memlat -p PID' skipped skipped $((640 * soak)) || return
 	faults=$(printed skipped minflt_window) events=$(fact perf-event memlat.events)
 	missing=$(fact perf-event memlat.recursion_missed)
 	diag "perf-event: skipped: $events of $faults recorded, $missing said to be missing"
@@ -108,37 +93,23 @@ skipped_faults() {
 	balance 'perf-event: skipped' perf-event
 }
 
-leftover_window() {
-	begin
-	start leftover leftover 10 || return
-	watch_all memlat -p "$pid"
-	work
-}
-
 # The end of a fault of which perf events missed the start, while the start of an earlier fault is left over: it has no time.
 # This needs a kernel that preempts a system call at once.
 leftover_starts() {
 	local methods=(perf-event)
 
 	[[ $(preemption) =~ full|rt ]] || return 0
-	window leftover_window || return
+	window one_program 'memlat -p PID' leftover leftover 10 || return
 	within 'perf-event: a start that is left belongs to no other fault' \
 		1 "$(fact perf-event memlat.unmatched)" "$(printed leftover rounds)"
 	balance 'perf-event: a start that is left' perf-event
-}
-
-renumbered_window() {
-	begin
-	start renumbered renumbered || return
-	watch_all memlat -p "$pid"
-	work
 }
 
 # The start of a fault that failed, of a thread that then gets another ID by exec: it does not stay in the table.
 renumbered_starts() {
 	local methods=(perf-event)
 
-	window renumbered_window || return
+	window one_program 'memlat -p PID' renumbered renumbered || return
 	is 'perf-event: the start that a thread leaves by exec is removed' \
 		"$(fact perf-event memlat.abandoned)" "$(printed renumbered failed)"
 	balance 'perf-event: the start that a thread leaves by exec' perf-event
@@ -174,18 +145,11 @@ fast_faults() {
 	fi
 }
 
-plain_window() {
-	begin
-	start plain touch $((500 * soak)) || return
-	watch_all memlat -p "$pid" --tail-us 4
-	work
-}
-
 # Without splits, short faults are counted in a straight line.
 plain_faults() {
 	local method events most
 
-	window plain_window || return
+	window one_program 'memlat -p PID --tail-us 4' plain touch $((500 * soak)) || return
 	for method in "${methods[@]}"; do
 		events=$(fact "$method" memlat.events) most=$(most_ns "$method" memlat 0 "$forever")
 		is "$method: no splits: what getrusage counts" "$events" "$(printed plain minflt_window)"
@@ -196,18 +160,11 @@ plain_faults() {
 	done
 }
 
-cold_window() {
-	begin
-	start cold cold "$disk_fs/cold-$$" $((100 * soak)) || return
-	watch_all memlat -p "$pid" --by type,process
-	work
-}
-
 # Faults that read from the disk.
 cold_faults() {
 	local method pages
 
-	window cold_window || return
+	window one_program 'memlat -p PID --by type,process' cold cold "$disk_fs/cold-$$" $((100 * soak)) || return
 	pages=$(printed cold majflt_window)
 	for method in "${methods[@]}"; do
 		is "$method: cold: what getrusage counts as major" "$(fact "$method" memlat.type.major.events)" "$pages"
@@ -246,18 +203,11 @@ huge_faults() {
 	done
 }
 
-gup_window() {
-	begin
-	start gup gup "$@" $((200 * soak)) || return
-	watch_all memlat -p "$pid" --by mode
-	work
-}
-
 # gup_faults ARG...: faults without an exception; the events of perf-event do not count them
 gup_faults() {
 	local method wanted what="gup${1+ $1}"
 
-	window gup_window "$@" || return
+	window one_program 'memlat -p PID --by mode' gup gup "$@" $((200 * soak)) || return
 	for method in "${methods[@]}"; do
 		wanted=0
 		! sees_calls "$method" || wanted=$(printed gup minflt_window)
@@ -350,19 +300,12 @@ too_many_alike() {
 	[ -n "${LATSCOPE_VM-}" ] || alike_faults 6 19 20
 }
 
-stuck_window() {
-	begin
-	start stuck stuck "$1" || return
-	watch_all memlat -p "$pid"
-	work
-}
-
 # stuck_fault WHAT OPEN BEFORE MISSED: a fault that was in progress at the attach. At the end OPEN faults are in flight, BEFORE
 # of them since before the attach, and MISSED faults have ended without a known start. None is a sample.
 stuck_fault() {
 	local method what="in progress at the attach: $1"
 
-	window stuck_window "$1" || return
+	window one_program 'memlat -p PID' stuck stuck "$1" || return
 	for method in "${methods[@]}"; do
 		is "$method: $what: in flight at end" "$(fact "$method" memlat.in_flight)" "$2"
 		is "$method: $what: began before" "$(fact "$method" memlat.in_flight_before)" "$3"
@@ -385,14 +328,8 @@ stuck_faults() {
 
 # Splits that software events do not have are refused.
 refused_splits() {
-	local split status
-
-	for split in access page; do
-		"$latscope" memlat --method perf-event --by $split -d 1ms >"$scratch/out" 2>"$scratch/err"
-		status=$?
-		is "perf-event: --by $split is refused" $status 2
-		like "perf-event: --by $split: says why" "$(<"$scratch/err")" "method perf-event cannot do --by $split; leave out"
-	done
+	refused_split memlat perf-event access
+	refused_split memlat perf-event page
 }
 
 # Errors that only the method perf-event can make.

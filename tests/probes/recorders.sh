@@ -53,6 +53,15 @@ stop_recorders() {
 	read_facts "$@"
 }
 
+# refused_split PROBE METHOD SPLIT: tests that the method refuses it
+refused_split() {
+	local status=0
+
+	"$latscope" "$1" --method "$2" --by "$3" -d 1ms >"$scratch/out" 2>"$scratch/err" || status=$?
+	is "$2: --by $3 is refused" $status 2
+	like "$2: --by $3: says why" "$(<"$scratch/err")" "method $2 cannot do --by $3; leave out"
+}
+
 # ---- recorders that wait at a step, see HOLD in tests/cli/fail_bpf.c ----
 
 # hold WHERE: has all recorders wait there; 0: has them go on

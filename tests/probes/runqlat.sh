@@ -220,13 +220,6 @@ colliding_tasks() {
 
 # ---- a PID that is used again ----
 
-reuse_window() {
-	begin
-	start lives reuse "$lives" || return
-	watch_all runqlat --by process
-	work
-}
-
 # keys_are_all METHOD: the waits of all processes are those of the metric
 keys_are_all() {
 	local fact events=0
@@ -280,7 +273,7 @@ reused_pid() {
 		skip 'runqlat: a PID that is used again' 'this kernel cannot be asked for a PID'
 		return
 	fi
-	window reuse_window || return
+	window one_program 'runqlat --by process' lives reuse "$lives" || return
 	for method in "${methods[@]}"; do
 		ok "$method: a PID that is used again: waits and their sum are those of schedstat" right_lives "$method"
 		balance "$method: a PID that is used again" "$method"
@@ -288,13 +281,6 @@ reused_pid() {
 }
 
 # ---- a thread that gets another ID ----
-
-heir_window() {
-	begin
-	start heir heir 200 || return
-	watch_all runqlat -p "$pid" --by thread
-	work
-}
 
 # right_heir METHOD: it has the waits that the kernel counts, but for a few while it executes the program, and after it has read
 # its account. Of these few, what came before a move, or all, may be unknown, but of no others. It has no wait of before.
@@ -310,7 +296,7 @@ right_heir() {
 changed_id() {
 	local method
 
-	window heir_window || return
+	window one_program 'runqlat -p PID --by thread' heir heir 200 || return
 	for method in "${methods[@]}"; do
 		ok "$method: a thread that gets the ID of its process by exec has the waits that the kernel counts" \
 			right_heir "$method"
@@ -419,21 +405,14 @@ check_children() {
 	filtered_to "$1" "$2" $(children wanted)
 }
 
-moved_window() {
-	local tasks=12
-
-	[ -z "${LATSCOPE_VM-}" ] || tasks=4 # it takes seconds for each
-	begin
-	start moved moved $tasks "$1" || return
-	watch_all runqlat --comm moved
-	work
-}
+moved_tasks=12
+[ -z "${LATSCOPE_VM-}" ] || moved_tasks=4 # it takes seconds for each
 
 # Nothing may be in flight but what waits as the window closes.
 asleep_all_the_while() {
 	local method
 
-	window moved_window 0 || return
+	window one_program 'runqlat --comm moved' moved moved "$moved_tasks" 0 || return
 	for method in "${methods[@]}"; do
 		is "$method: tasks that were moved in their sleep: none waits" "$(fact "$method" runqlat.in_flight)" 0
 	done
@@ -443,7 +422,7 @@ asleep_all_the_while() {
 woken_in_the_window() {
 	local method
 
-	window moved_window 1 || return
+	window one_program 'runqlat --comm moved' moved moved "$moved_tasks" 1 || return
 	for method in "${methods[@]}"; do
 		ok "$method: moved in their sleep before: their sleep is no wait" \
 			[ "$(fact "$method" runqlat.max_ns)" -lt "$(printed moved slept_ns)" ]
@@ -451,16 +430,6 @@ woken_in_the_window() {
 			1 "$(fact "$method" runqlat.events)" "$forever"
 		balance "$method: moved in their sleep before" "$method"
 	done
-}
-
-twice_window() {
-	local tasks=12
-
-	[ -z "${LATSCOPE_VM-}" ] || tasks=4
-	begin
-	start moved moved $tasks 2 || return
-	watch_all runqlat --by process
-	work
 }
 
 mostly_whole() {
@@ -472,7 +441,7 @@ mostly_whole() {
 woken_twice() {
 	local method
 
-	window twice_window || return
+	window one_program 'runqlat --by process' moved moved "$moved_tasks" 2 || return
 	for method in "${methods[@]}"; do
 		ok "$method: moved in their sleep, and woken up twice: no wait is missing" mostly_whole "$method"
 	done

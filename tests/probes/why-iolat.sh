@@ -170,7 +170,6 @@ set_all() {
 	done
 }
 
-
 # One request at a time: each waits for three others.
 depth() {
 	null_disk 1

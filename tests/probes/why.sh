@@ -62,7 +62,6 @@ adds_up() {
 	[ "$(query 'SELECT count(*) FROM runqlat_slow')" -gt 0 ] || { echo 'no slow event' && false; }
 }
 
-
 blames_one() {
 	blame one 10us 2000 && adds_up && share 1 98 "part <> 'unknown'" && share 1 99 "$(hog_is 1 other)" &&
 		near_to $clock_share "$(blamed "$(hog_is 1 other)")" "$(why_printed hog1_ran_ns)"

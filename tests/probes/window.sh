@@ -12,18 +12,18 @@
 # All methods see the same events this way, and a machine with several CPUs loads them at the same time. The VM's time is
 # virtual, so every reference comes about. Elsewhere a window may be disturbed: see tests/measure.sh.
 #
-# Example, a test of memlat with the recorder "best" and the program "fast":
+# Example, a test of memlat with the recorder "fentry" and the program "fast":
 #
 #	touch_window() {
 #		begin
-#		start fast touch 1000 || return      # 1000 page faults, see tests/reference/touch.c; sets $pid
-#		watch best memlat fentry -p "$pid"   # latscope memlat --method fentry -p PID
+#		start fast touch 1000 || return        # 1000 page faults, see tests/reference/touch.c; sets $pid
+#		watch fentry memlat fentry -p "$pid"   # latscope memlat --method fentry -p PID
 #		work
 #	}
 #
-#	window touch_window || return
-#	is 'every fault is recorded' "$(fact best memlat.events)" "$(printed fast minflt_window)"
-#	balance 'touch' best
+#	window touch_window || return             # or: window one_program 'memlat -p PID' fast touch 1000
+#	is 'every fault is recorded' "$(fact fentry memlat.events)" "$(printed fast minflt_window)"
+#	balance 'touch' fentry
 #
 # A window leaves these files in its directory $w, until the script ends:
 #
@@ -34,6 +34,7 @@
 #
 #	window COMMAND...           runs COMMAND, a function like touch_window
 #	begin, work, close_window   the steps of a window, see below
+#	one_program 'PROBE ARG...' NAME PROGRAM ARG...   a window of one program, and a recorder for each method
 #	on SERIES COMMAND...        runs COMMAND on one kernel of the VM only
 #	await WHAT COMMAND...       waits until COMMAND succeeds; a test WHAT fails if that takes too long
 #
@@ -82,7 +83,6 @@ leave() {
 # nap SECS: sleeps without a process, which in the VM would take longer than the nap
 nap() { read -rt "$1" -u "$never" || true; }
 
-# await WHAT COMMAND...
 await() {
 	local until=$((SECONDS + tap_patience))
 
@@ -127,6 +127,18 @@ work() {
 	close_window
 }
 
+# one_program 'PROBE ARG...' NAME PROGRAM ARG...: a window of one program, and a recorder for each of $methods. PID stands for that of
+# the program.
+one_program() {
+	local watched
+
+	begin
+	start "${@:2}" || return
+	read -ra watched <<<"${1//PID/$pid}"
+	watch_all "${watched[@]}"
+	work
+}
+
 # close_window: ends the recorders, then the programs
 close_window() {
 	local name
@@ -144,7 +156,7 @@ window() {
 	begin_evidence
 	"$@" || return
 	end_evidence
-	[ -z "$no_reference" ] || { is "$1: the reference comes about" "$no_reference" '' && false; }
+	[ -z "$no_reference" ] || { is "$*: the reference comes about" "$no_reference" '' && false; }
 }
 
 # on SERIES COMMAND...: the long tests run in the VM on two kernels. A test that does not depend on the kernel runs on one of
