@@ -24,7 +24,7 @@ blame() {
 	[ "${extent-}" != check ] || [ "$1" = idle ] || ms=$(($3 / 3)) # what sleeps costs nothing there
 	rm -rf "$why_dir/runs"
 	taskset -c 0 "$built/latscope" runqlat --why -q -o "$why_dir/runs" "${chosen[@]}" --over "$2" -- \
-		"$built/tests/reference/culprits" "$1" "$why_cpu" "$ms" "${@:4}" >"$why_dir/out" 2>"$why_dir/err" ||
+		taskset -c "0-$why_cpu" "$built/tests/reference/culprits" "$1" "$why_cpu" "$ms" "${@:4}" >"$why_dir/out" 2>"$why_dir/err" ||
 		{ cat "$why_dir/err" && return 1; }
 	db=$(echo "$why_dir"/runs/*/run.db)
 	[ "$(why_printed victim_pid)" -gt 0 ] || { cat "$why_dir/out" && false; }
