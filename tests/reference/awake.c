@@ -31,8 +31,8 @@ static void sleep_once(struct futex_waitv *waits)
 	struct rusage before, after;
 
 	getrusage(RUSAGE_THREAD, &before);
-	if (syscall(SYS_futex_waitv, waits, FUTEXES, 0, NULL, 0) < 0 && errno != EINTR)
-		reference_die(REFERENCE_CANNOT, "no wait for several futexes: %m");
+	reference_need(syscall(SYS_futex_waitv, waits, FUTEXES, 0, NULL, 0) >= 0 || errno == EINTR,
+		       "no wait for several futexes: %m");
 	getrusage(RUSAGE_THREAD, &after);
 	if (after.ru_nvcsw != before.ru_nvcsw)
 		slept++;
@@ -50,7 +50,7 @@ static void *wait_for_wakeups(void *unused)
 		waits[i].flags = FUTEX_32 | FUTEX_PRIVATE_FLAG;
 	}
 	load__pin(cpus[0]);
-	atomic_store(&waiter_tid, syscall(SYS_gettid));
+	atomic_store(&waiter_tid, gettid());
 	pthread_barrier_wait(&go);
 	for (unsigned long i = 0; i < rounds; i++) {
 		sleep_once(waits);
@@ -72,10 +72,9 @@ static void *want_its_cpu(void *unused)
 
 int main(int argc, char **argv)
 {
-	struct reference_window window = {};
 	pthread_t threads[2];
 
-	argv = reference_arguments(&window, argc, argv, 1, "awake [-w] ROUNDS");
+	argv = reference_arguments(argc, argv, 1, "awake [-w] ROUNDS");
 	rounds = reference_number(argv[0], "ROUNDS", 1, 1000000);
 	reference_need_cpus(2);
 	cpus[0] = reference_cpu(0);
@@ -86,16 +85,14 @@ int main(int argc, char **argv)
 	pthread_barrier_init(&go, NULL, 3);
 	threads[0] = reference_thread(wait_for_wakeups, NULL);
 	threads[1] = reference_thread(want_its_cpu, NULL);
-	while (!atomic_load(&waiter_tid))
-		load__sleep(NSEC_PER_MSEC);
-	printf("waiter_tid=%d\n", atomic_load(&waiter_tid));
-	reference_open(&window);
+	printf("waiter_tid=%d\n", reference_await(&waiter_tid));
+	reference_open();
 	pthread_barrier_wait(&go);
 	while (!atomic_load(&ended))
 		syscall(SYS_futex, words, FUTEX_WAKE_PRIVATE, 1);
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	printf("slept=%lu forgotten=%lu\n", slept, forgotten);
-	reference_close(&window);
+	reference_close();
 	return 0;
 }

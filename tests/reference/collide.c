@@ -23,16 +23,14 @@ static struct pingpong victim, stayer, first_of_two, second_of_two;
 
 static void must(int err, const char *what)
 {
-	if (err)
-		reference_die(REFERENCE_FAILED, "%s: %s", what, strerror(-err));
+	reference_must(!err, "%s: %s", what, strerror(-err));
 }
 
 static void set_priority(int policy, int priority)
 {
 	const struct sched_param param = { .sched_priority = priority };
 
-	if (sched_setscheduler(0, policy, &param))
-		reference_die(REFERENCE_CANNOT, "cannot set the priority: %m");
+	reference_need(!sched_setscheduler(0, policy, &param), "cannot set the priority: %m");
 }
 
 static pid_t clone_as(pid_t pid)
@@ -152,8 +150,7 @@ static void start_two(pid_t *pids, pid_t first)
 		else if (errno != EEXIST)
 			cannot_choose();
 	}
-	if (made < 2)
-		reference_die(REFERENCE_CANNOT, "there are no free process IDs");
+	reference_need(made >= 2, "there are no free process IDs");
 }
 
 /*

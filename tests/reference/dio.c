@@ -51,33 +51,23 @@ static void print_disk(const struct reference_disk *before, const struct referen
 		       after->field[keys[i].field] - before->field[keys[i].field]);
 }
 
-static void print_times(const char *name, const struct reference_span *times)
-{
-	printf("%s_count=%lu %s_min_ns=%lu %s_mean_ns=%lu %s_max_ns=%lu %s_sum_ns=%lu\n", name,
-	       times->count, name, times->min_ns, name,
-	       (times->count ? times->sum_ns / times->count : 0), name, times->max_ns, name,
-	       times->sum_ns);
-}
-
 static void report(const struct reference_dio *dio)
 {
 	printf("elapsed_ns=%lu\n", dio->elapsed_ns);
 	printf("count=%lu\nerrors=%lu\nbytes=%lu\n", dio->io.count, dio->errors, dio->bytes);
-	print_times("io", &dio->io);
-	print_times("sync", &dio->syncs);
+	reference_print_span("io", &dio->io);
+	reference_print_span("sync", &dio->syncs);
 	printf("disk_known=%d\n", dio->has_disk);
 	if (dio->has_disk)
 		print_disk(&dio->before, &dio->after);
 }
 
-static void parse(struct reference_dio *dio, struct reference_window *window, int argc, char **argv)
+static void parse(struct reference_dio *dio, int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "wWfDb:q:z:s:")) != -1) {
-		if (option == 'w')
-			window->wait = true;
-		else if (option == 'W')
+	while ((option = reference_option(argc, argv, "WfDb:q:z:s:")))
+		if (option == 'W')
 			dio->write = true;
 		else if (option == 'f')
 			dio->sync = true;
@@ -90,33 +80,30 @@ static void parse(struct reference_dio *dio, struct reference_window *window, in
 			dio->depth = reference_number(optarg, "DEPTH", 1, REFERENCE_DIO_MAX_DEPTH);
 		else if (option == 'z')
 			dio->size = reference_number(optarg, "size", 1 << 20, 1ULL << 40);
-		else if (option == 's')
-			dio->seed = reference_number(optarg, "SEED", 0, UINT32_MAX);
 		else
-			exit(REFERENCE_USAGE);
-	}
-	if (argc - optind != 2 || ((dio->sync || dio->dsync) && !dio->write) || dio->bytes % 512)
-		reference_die(REFERENCE_USAGE,
-			      "usage: dio [-w] [-W [-f | -D]] [-b BYTES] [-q DEPTH] [-z BYTES]"
-			      " [-s SEED] PATH COUNT (BYTES in 512s)");
-	dio->path = argv[optind];
-	dio->count = reference_number(argv[optind + 1], "COUNT", 1, UINT32_MAX);
+			dio->seed = reference_number(optarg, "SEED", 0, UINT32_MAX);
+	if (((dio->sync || dio->dsync) && !dio->write) || dio->bytes % 512)
+		optind = argc; /* wrong usage */
+	argv = reference_arguments(argc, argv, 2,
+				   "dio [-w] [-W [-f | -D]] [-b BYTES] [-q DEPTH] [-z BYTES]"
+				   " [-s SEED] PATH COUNT (BYTES in 512s)");
+	dio->path = argv[0];
+	dio->count = reference_number(argv[1], "COUNT", 1, UINT32_MAX);
 }
 
 int main(int argc, char **argv)
 {
 	static struct reference_dio dio = { .bytes = 4096, .depth = 1, .size = 16 << 20 };
-	struct reference_window window = {};
 	int err;
 
-	parse(&dio, &window, argc, argv);
+	parse(&dio, argc, argv);
 	reference_begin();
 	reference_check(reference_dio__prepare(&dio), dio.why);
 	printf("disk=%u:%u\n", major(dio.disk), minor(dio.disk));
-	reference_open(&window);
+	reference_open();
 	err = reference_dio__run(&dio);
 	report(&dio);
 	reference_check(err, dio.why);
-	reference_close(&window);
+	reference_close();
 	return 0;
 }

@@ -25,12 +25,6 @@
 
 #include "reference.h"
 
-static void print_span(const char *name, const struct reference_span *span)
-{
-	printf("%ss=%lu %s_min_ns=%lu %s_max_ns=%lu %s_sum_ns=%lu\n", name, span->count, name,
-	       span->min_ns, name, span->max_ns, name, span->sum_ns);
-}
-
 static void print_sched(const char *prefix, const struct reference_hog *hog, int task)
 {
 	const struct reference_sched *life = &hog->after[task];
@@ -46,18 +40,18 @@ static void report(const struct reference_hog *hog)
 	printf("cpu=%d\ncount=%u\nrun_ns=%lu\n", hog->cpu, hog->count, hog->run_ns);
 	print_sched("", hog, REFERENCE_WAITER);
 	print_sched("hog_", hog, REFERENCE_HOG);
-	print_span("run", &hog->runs);
-	print_span("gap", &hog->gaps);
+	printf("runs=%lu gaps=%lu\n", hog->runs.count, hog->gaps.count);
+	reference_print_span("run", &hog->runs);
+	reference_print_span("gap", &hog->gaps);
 	printf("hog_preempted=%ld\njoined=%u\n", hog->hog_preempted, hog->joined);
 }
 
 int main(int argc, char **argv)
 {
-	struct reference_window window = {};
 	struct reference_hog hog = {};
 	int err;
 
-	argv = reference_arguments(&window, argc, argv, 3, "hog [-w] CPU RUN_MS COUNT");
+	argv = reference_arguments(argc, argv, 3, "hog [-w] CPU RUN_MS COUNT");
 	hog.cpu = reference_number(argv[0], "CPU", 0, CPU_SETSIZE - 1);
 	hog.run_ns = reference_number(argv[1], "RUN_MS", 1, 300) * NSEC_PER_MSEC;
 	hog.count = reference_number(argv[2], "COUNT", 1, 100000);
@@ -67,13 +61,13 @@ int main(int argc, char **argv)
 		reference_die(REFERENCE_USAGE, "%s", hog.why);
 	reference_check(err, hog.why);
 	printf("waiter_tid=%d hog_tid=%d\n", hog.tids[REFERENCE_WAITER], hog.tids[REFERENCE_HOG]);
-	reference_open(&window);
+	reference_open();
 	err = reference_hog__run(&hog);
 	report(&hog);
 	reference_check(err, hog.why);
-	if (hog.gaps.count + hog.joined < hog.count)
-		reference_die(REFERENCE_FAILED, "the waiter was interrupted %lu times, not %u",
-			      hog.gaps.count, hog.count - hog.joined);
-	reference_close(&window);
+	reference_must(hog.gaps.count + hog.joined >= hog.count,
+		       "the waiter was interrupted %lu times, not %u", hog.gaps.count,
+		       hog.count - hog.joined);
+	reference_close();
 	return 0;
 }

@@ -50,9 +50,7 @@ int main(int argc, char **argv)
 	pthread_attr_setstacksize(&small, STACK);
 	for (unsigned long i = 0; all && !err && i < threads; i++)
 		err = pthread_create(&all[i], &small, take_turns, i < victims ? victim : NULL);
-	if (err || !all)
-		reference_die(REFERENCE_CANNOT, "cannot make %lu threads: %s", threads,
-			      strerror(err));
+	reference_need(!err && all, "cannot make %lu threads: %s", threads, strerror(err));
 	pthread_barrier_wait(&all_there);
 	for (unsigned long i = 0; i < threads; i++)
 		pthread_join(all[i], NULL);

@@ -37,24 +37,21 @@ struct ring {
 
 static void name_task(const char *name)
 {
-	if (prctl(PR_SET_NAME, name))
-		reference_die(REFERENCE_FAILED, "cannot take the name %s: %m", name);
+	reference_must(!prctl(PR_SET_NAME, name), "cannot take the name %s: %m", name);
 }
 
 static void *map_ring(const struct ring *ring, size_t size, off_t at)
 {
 	void *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, at);
 
-	if (map == MAP_FAILED)
-		reference_die(REFERENCE_FAILED, "cannot map the ring: %m");
+	reference_must(map != MAP_FAILED, "cannot map the ring: %m");
 	return map;
 }
 
 static void open_ring(struct ring *ring)
 {
 	ring->fd = (int)syscall(SYS_io_uring_setup, 1, &ring->params);
-	if (ring->fd < 0)
-		reference_die(REFERENCE_CANNOT, "no io_uring: %m");
+	reference_need(ring->fd >= 0, "no io_uring: %m");
 	ring->queue = map_ring(ring, ring->params.sq_off.array + sizeof(__u32), IORING_OFF_SQ_RING);
 	ring->entries = map_ring(ring, sizeof(*ring->entries), IORING_OFF_SQES);
 }
@@ -70,8 +67,9 @@ static void read_by_worker(struct ring *ring)
 						  .addr = (uintptr_t)block,
 						  .len = BLOCK };
 	atomic_store_explicit((_Atomic __u32 *)tail, *tail + 1, memory_order_release);
-	if (syscall(SYS_io_uring_enter, ring->fd, 1, 0, 0, NULL, 0) < 0 && errno != EBUSY)
-		reference_die(REFERENCE_FAILED, "cannot submit: %m");
+	reference_must(syscall(SYS_io_uring_enter, ring->fd, 1, 0, 0, NULL, 0) >= 0 ||
+			       errno == EBUSY,
+		       "cannot submit: %m");
 }
 
 /* One of each: a wait for the CPU, page faults, a read. */
@@ -147,13 +145,10 @@ int main(int argc, char **argv)
 	file = open(argv[2], O_RDONLY | O_DIRECT);
 	if (!strcmp(change, "after"))
 		go_on();
-	if (file < 0)
-		reference_die(REFERENCE_FAILED, "cannot open %s: %m", argv[2]);
+	reference_must(file >= 0, "cannot open %s: %m", argv[2]);
 	name_task("nm-leader");
 	reference_thread(work, argv[2]);
-	while (!atomic_load(&tid))
-		load__sleep(NSEC_PER_MSEC);
-	printf("pid=%d\ntid=%d\n", getpid(), atomic_load(&tid));
+	printf("pid=%d\ntid=%d\n", getpid(), reference_await(&tid));
 	if (strcmp(change, "zombie"))
 		wait_for_line(NULL);
 	reference_thread(wait_for_line, NULL);

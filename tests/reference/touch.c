@@ -22,30 +22,23 @@ static bool is_kernel(const char *side)
 
 int main(int argc, char **argv)
 {
-	struct reference_window window = {};
 	struct reference_touch touch = {};
 	int option, err;
 
-	while ((option = getopt(argc, argv, "wrs:")) != -1) {
-		if (option == 'w')
-			window.wait = true;
-		else if (option == 'r')
+	while ((option = reference_option(argc, argv, "rs:")))
+		if (option == 'r')
 			touch.read = true;
-		else if (option == 's')
-			touch.kernel = is_kernel(optarg);
 		else
-			return REFERENCE_USAGE;
-	}
-	if (argc - optind != 1)
-		reference_die(REFERENCE_USAGE, "usage: touch [-w] [-r] [-s user|kernel] PAGES");
-	touch.pages = reference_number(argv[optind], "PAGES", 1, 1 << 20);
+			touch.kernel = is_kernel(optarg);
+	argv = reference_arguments(argc, argv, 1, "touch [-w] [-r] [-s user|kernel] PAGES");
+	touch.pages = reference_number(argv[0], "PAGES", 1, 1 << 20);
 	reference_begin();
 	reference_check(reference_touch__prepare(&touch), touch.why);
-	reference_open(&window);
+	reference_open();
 	err = reference_touch__run(&touch);
 	printf("pages=%zu\nelapsed_ns=%lu\n", touch.pages, touch.elapsed_ns);
 	reference_print_faults("loop", touch.faults);
 	reference_check(err, touch.why);
-	reference_close(&window);
+	reference_close();
 	return 0;
 }

@@ -67,7 +67,7 @@ static void *run(void *task)
 {
 	enum task own = (enum task)(uintptr_t)task;
 
-	atomic_store(&shared->tids[own], (int)syscall(SYS_gettid));
+	atomic_store(&shared->tids[own], gettid());
 	take_turns(own);
 	reference_sched__park_end();
 }
@@ -111,8 +111,7 @@ int main(int argc, char **argv)
 	for (enum task task = A; task < PROCESSES; task++)
 		pids[task] = start(task);
 	for (enum task task = A; task < TASKS; task++)
-		while (!atomic_load(&shared->tids[task]))
-			load__sleep(NSEC_PER_MSEC);
+		reference_await(&shared->tids[task]);
 	give_turn(order[0]);
 	/* They take that long at least. Until then it does not look, which would disturb them. */
 	load__sleep(shared->rounds * 400 * USEC);
