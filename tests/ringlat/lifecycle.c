@@ -11,41 +11,11 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#define BOTH (RINGLAT_PF | RINGLAT_SYSCALL)
 #define STACK 65536
 
 static bool hooked(void)
 {
 	return is_hooked(MEASURED_CPU);
-}
-
-/* In a process of its own, which tells when it is ready, and then runs until it is killed. */
-static pid_t owner_process(void (*then)(int fd))
-{
-	int ready[2], fd;
-	pid_t pid;
-	char byte;
-
-	must(!pipe2(ready, O_CLOEXEC), "make a pipe");
-	pid = fork();
-	if (!pid) {
-		fd = device_own(BOTH);
-		must(write(ready[1], "", 1) == 1, "tell");
-		then(fd);
-		_exit(failures ? 1 : 0);
-	}
-	must(pid > 0 && read(ready[0], &byte, 1) == 1, "start an owner");
-	close(ready[0]);
-	close(ready[1]);
-	return pid;
-}
-
-static void reap(pid_t pid)
-{
-	int status;
-
-	kill(pid, SIGKILL);
-	must(waitpid(pid, &status, 0) == pid, "wait for the owner");
 }
 
 static void spin(int fd)
@@ -55,32 +25,13 @@ static void spin(int fd)
 		;
 }
 
-static void sleep_on(int fd)
-{
-	(void)fd;
-	for (;;)
-		pause();
-}
-
-static void cross_forever(int fd)
-{
-	void *absent = absent_page();
-	struct crossing crossing;
-
-	(void)fd;
-	for (;;) {
-		cross_page_fault(&crossing, absent);
-		cross_syscall(&crossing);
-	}
-}
-
-static void killed(void)
+CASE(killed)
 {
 	pid_t owner;
 	long i;
 
 	for (i = 0; i < rounds(15, 150); i++) {
-		owner = owner_process(cross_forever);
+		owner = start_owner(cross_forever);
 		AWAIT(hooked()); /* else nothing is shown */
 		nap_ms(rand() % 20);
 		reap(owner);
@@ -88,12 +39,19 @@ static void killed(void)
 	}
 }
 
-static void asleep(void)
+/* It loses its stubs without its death. */
+static void loses_stubs(void (*then)(int fd))
 {
-	pid_t owner = owner_process(sleep_on);
+	pid_t owner = start_owner(then);
 
 	AWAIT(!hooked());
 	reap(owner);
+	EXPECT(!hooked());
+}
+
+CASE(asleep)
+{
+	loses_stubs(sleep_on);
 }
 
 static void exec_sleep(int fd)
@@ -102,13 +60,9 @@ static void exec_sleep(int fd)
 	execl("/bin/sleep", "sleep", "100", NULL);
 }
 
-static void exec_keeps_file(void)
+CASE(exec_keeps_file)
 {
-	pid_t owner = owner_process(exec_sleep);
-
-	AWAIT(!hooked());
-	reap(owner);
-	EXPECT(!hooked());
+	loses_stubs(exec_sleep);
 }
 
 static void exec_self(int fd)
@@ -117,12 +71,9 @@ static void exec_self(int fd)
 	execl("/proc/self/exe", "lifecycle", "spin", NULL);
 }
 
-static void exec_closes_file(void)
+CASE(exec_closes_file)
 {
-	pid_t owner = owner_process(exec_self);
-
-	AWAIT(!hooked());
-	reap(owner);
+	loses_stubs(exec_self);
 }
 
 /* By which an owner's child tells that all was well, before the owner dies and it has the file. */
@@ -149,12 +100,12 @@ static void leave_child(int fd)
 }
 
 /* Nothing is closed, so the stubs go as the CPU leaves the owner; of its death is heard before. */
-static void file_outlives_owner(void)
+CASE(file_outlives_owner)
 {
 	pid_t owner, child = 0;
 
 	must(!pipe2(heir, O_CLOEXEC) && !prctl(PR_SET_CHILD_SUBREAPER, 1), "await an heir");
-	owner = owner_process(leave_child);
+	owner = start_owner(leave_child);
 	close(heir[1]);
 	EXPECT(read(heir[0], &child, sizeof(child)) == sizeof(child));
 	AWAIT(hooked());
@@ -207,7 +158,7 @@ static void end_sharer(struct sharer *sharer, pid_t pid)
 }
 
 /* It never closes anything: its death alone must do. */
-static void dies_with_shared_files(void)
+CASE(dies_with_shared_files)
 {
 	struct sharer sharer = { 0 };
 	pid_t pid = start_sharer(&sharer);
@@ -248,17 +199,17 @@ static void closed_by_another(bool sleeps)
 	end_sharer(&sharer, pid);
 }
 
-static void closed_while_spinning(void)
+CASE(closed_while_spinning)
 {
 	closed_by_another(false);
 }
 
-static void closed_while_asleep(void)
+CASE(closed_while_asleep)
 {
 	closed_by_another(true);
 }
 
-static void start_and_stop(void)
+CASE(start_and_stop)
 {
 	struct ringlat_info info;
 	struct crossing crossing;
@@ -321,7 +272,7 @@ static void *cross_meanwhile(void *argument)
 }
 
 /* On one CPU, by turns: each has its own, and neither misses. */
-static void two_owners(void)
+CASE(two_owners)
 {
 	long taken[2] = { 0 };
 	pthread_t threads[2];
@@ -351,7 +302,7 @@ static void *cross_without(void *argument)
 	return NULL;
 }
 
-static void sibling_has_none(void)
+CASE(sibling_has_none)
 {
 	int fd = device_own(BOTH);
 	struct crossing crossing;
@@ -367,7 +318,7 @@ static void sibling_has_none(void)
 	close(fd);
 }
 
-static void unprivileged(void)
+CASE(unprivileged)
 {
 	int fd = device_open();
 
@@ -381,7 +332,7 @@ static void unprivileged(void)
  * The stubs do not give the counter to a task that must not read it, once it was switched out and
  * in.
  */
-static void without_tsc(void)
+CASE(without_tsc)
 {
 	int fd = device_open();
 	struct ringlat_counts then;
@@ -400,7 +351,7 @@ static void without_tsc(void)
 	close(fd);
 }
 
-static void unload_while_armed(void)
+CASE(unload_while_armed)
 {
 	device_own(BOTH);
 	EXPECT(syscall(SYS_delete_module, "ringlat", O_NONBLOCK) && errno == EAGAIN);
@@ -436,7 +387,7 @@ static void set_online(bool online)
 }
 
 /* The owner is moved to another CPU, and the stubs go with it. */
-static void cpu_goes(void)
+CASE(cpu_goes)
 {
 	unsigned long before;
 	pid_t owner;
@@ -444,7 +395,7 @@ static void cpu_goes(void)
 
 	tally = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	must(tally != MAP_FAILED, "share memory");
-	owner = owner_process(cross_and_count);
+	owner = start_owner(cross_and_count);
 	for (i = 0; i < 3; i++) {
 		AWAIT(tally->taken > 1000);
 		set_online(false);
@@ -461,23 +412,19 @@ static void cpu_goes(void)
 static unsigned int backtraces_of_stubs(int log)
 {
 	unsigned int hits = 0;
-	char record[2048];
-	ssize_t length;
+	char record[RECORD];
 
-	while ((length = read(log, record, sizeof(record) - 1)) > 0 || errno == EPIPE) {
-		record[length > 0 ? length : 0] = '\0';
+	while (next_record(log, record))
 		hits += strstr(record, "RIP: ") && strstr(record, "ringlat_entry");
-		errno = 0;
-	}
 	return hits;
 }
 
 /* The kernel has all CPUs print a backtrace by NMI, until enough of them hit a stub. */
-static void nmi_in_stub(void)
+CASE(nmi_in_stub)
 {
 	int log = open_kernel_log(), trigger = open("/proc/sysrq-trigger", O_WRONLY | O_CLOEXEC);
 	unsigned int hits = 0, wanted = (unsigned int)rounds(3, 100);
-	pid_t owner = owner_process(cross_forever);
+	pid_t owner = start_owner(cross_forever);
 	long i;
 
 	must(trigger >= 0, "open sysrq-trigger");
@@ -492,7 +439,7 @@ static void nmi_in_stub(void)
 }
 
 /* LATSCOPE_MODULE names one that the kernel can load and does not need. */
-static void loads_module(void)
+CASE(loads_module)
 {
 	const char *path = getenv("LATSCOPE_MODULE");
 	int module = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -563,7 +510,7 @@ static void prod(int signo)
  * The owner is in a guest when another thread closes the file: KVM on AMD has the stub put aside,
  * and would bring it back were it taken away under it.
  */
-static void closed_while_in_guest(void)
+CASE(closed_while_in_guest)
 {
 	struct sharer sharer = { .fd = device_open() };
 	int status = 0, i;
@@ -588,30 +535,9 @@ static void closed_while_in_guest(void)
 	EXPECT(ended == pid && !status);
 }
 
-static const struct test_case cases[] = {
-	{ "start-and-stop", start_and_stop },
-	{ "killed", killed },
-	{ "asleep", asleep },
-	{ "exec-keeps-file", exec_keeps_file },
-	{ "exec-closes-file", exec_closes_file },
-	{ "file-outlives-owner", file_outlives_owner },
-	{ "dies-with-shared-files", dies_with_shared_files },
-	{ "closed-while-spinning", closed_while_spinning },
-	{ "closed-while-asleep", closed_while_asleep },
-	{ "two-owners", two_owners },
-	{ "sibling-has-none", sibling_has_none },
-	{ "unprivileged", unprivileged },
-	{ "without-tsc", without_tsc },
-	{ "unload-while-armed", unload_while_armed },
-	{ "cpu-goes", cpu_goes },
-	{ "nmi-in-stub", nmi_in_stub },
-	{ "loads-module", loads_module },
-	{ "closed-while-in-guest", closed_while_in_guest },
-};
-
 int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "spin"))
 		spin(0);
-	return run_cases(CASES(cases), argc, argv);
+	return run_cases(argc, argv);
 }
