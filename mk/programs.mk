@@ -18,7 +18,7 @@ $(REFERENCE): %: %.o $(REFERENCE_OBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ -lpthread $(LIBS_REFERENCE) -o $@
 
-$(TORTURE): %: %.o
+$(TORTURE): %: %.o $(REFERENCE_OBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS) -lpthread -o $@
 

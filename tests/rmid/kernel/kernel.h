@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * As much of a kernel as kmod/rmid's files need that know one: a test that has tests/rmid/kernel
- * for system headers includes these files themselves. All is one thread. The test says which CPU
+ * As much of a kernel as kmod/rmid's files need that know one: a test includes this, then
+ * these files themselves, for which the kernel's headers are empty. All is one thread. The test says which CPU
  * it is on, what time it is, what CPUID and the model-specific registers hold; and what the CPUs do
  * before an interrupt reaches them.
  */
@@ -26,6 +26,8 @@
 typedef __u32 u32;
 typedef __u64 u64;
 
+#define KERNEL_VERSION(a, b, c) (((a) << 16) + ((b) << 8) + (c))
+#define LINUX_VERSION_CODE KERNEL_VERSION(7, 3, 0)
 #define KERNEL_CPUS 2
 
 struct hrtimer;
