@@ -19,8 +19,8 @@ $(OUT)/san/%.o: %.c $(STRICT)
 
 $(EMU): $(EMU_LIB)
 
-# Stand-ins and fixtures often need none of their parameters.
-$(OUT)/san/tests/%.o: WARN += -Wno-unused-parameter
+# Stand-ins, fixtures and the functions of threads often need none of their parameters.
+$(OUT)/san/tests/%.o $(OUT)/tests/%.o: WARN += -Wno-unused-parameter
 
 # It compiles files of a kernel module. What these need of the kernel's headers is in tests/rmid/kernel: here they are empty.
 EMPTY := $(OUT)/san/tests/rmid/kernel

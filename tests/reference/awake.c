@@ -44,7 +44,6 @@ static void *wait_for_wakeups(void *unused)
 {
 	struct futex_waitv waits[FUTEXES] = {};
 
-	(void)unused;
 	for (int i = 0; i < FUTEXES; i++) {
 		waits[i].uaddr = (uintptr_t)&words[i];
 		waits[i].flags = FUTEX_32 | FUTEX_PRIVATE_FLAG;

@@ -6,14 +6,9 @@
 #ifndef LATSCOPE_TESTS_CAPTURE_H
 #define LATSCOPE_TESTS_CAPTURE_H
 
-#include <fcntl.h>
 #include <linux/perf_event.h>
-#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <time.h>
 
 #include "reference.h"
 
@@ -278,13 +273,6 @@ static inline int capture_by_time(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-static inline int capture_by_length(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return left < right ? -1 : left > right;
-}
-
 struct capture_task {
 	uint64_t start, request;
 	bool runs, waits;
@@ -350,7 +338,7 @@ static inline void capture_print(const char *name, struct capture_samples *sampl
 {
 	uint64_t sum = 0;
 
-	qsort(samples->ns, samples->count, sizeof(uint64_t), capture_by_length);
+	qsort(samples->ns, samples->count, sizeof(uint64_t), reference_by_number);
 	for (size_t i = 0; i < samples->count; i++)
 		sum += samples->ns[i];
 	printf("%s_count=%zu %s_sum_ns=%lu", name, samples->count, name, sum);

@@ -9,8 +9,6 @@
  * Prints stayer_pid=, two_pid= of each of these two, which the victim never waits for, and
  * short_pid= of each short process with a name of its own. Exit codes as in reference.h.
  */
-#include <linux/sched.h>
-
 #include "reference.h"
 
 #define SHORT 24
@@ -33,15 +31,6 @@ static void set_priority(int policy, int priority)
 	reference_need(!sched_setscheduler(0, policy, &param), "cannot set the priority: %m");
 }
 
-static pid_t clone_as(pid_t pid)
-{
-	struct clone_args args = { .exit_signal = SIGCHLD,
-				   .set_tid = (uintptr_t)&pid,
-				   .set_tid_size = 1 };
-
-	return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
-}
-
 static _Noreturn void live_short(pid_t pid, bool named)
 {
 	char name[16];
@@ -53,11 +42,6 @@ static _Noreturn void live_short(pid_t pid, bool named)
 	_exit(0);
 }
 
-static _Noreturn void cannot_choose(void)
-{
-	reference_die(REFERENCE_CANNOT, "cannot choose a process ID: %m");
-}
-
 /* IDs that others have are left out. Returns how many there are. */
 static int make_short(pid_t *pids, pid_t first, bool named)
 {
@@ -65,13 +49,11 @@ static int make_short(pid_t *pids, pid_t first, bool named)
 	pid_t got;
 
 	for (pid_t pid = first; pid <= MOST_IDS && made < SHORT; pid += ALIKE) {
-		got = clone_as(pid);
+		got = reference_fork_as(pid);
 		if (!got)
 			live_short(pid, named);
 		if (got > 0)
 			pids[made++] = got;
-		else if (errno != EEXIST)
-			cannot_choose();
 	}
 	return made;
 }
@@ -112,7 +94,6 @@ static void do_nothing(void)
 /* A process that does something for each message, and then answers. */
 static _Noreturn void serve(const char *name, const struct pingpong *pair, void (*work)(void))
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (;;) {
 		must(pingpong__receive(pair, false), name);
 		work();
@@ -122,10 +103,8 @@ static _Noreturn void serve(const char *name, const struct pingpong *pair, void 
 
 static pid_t start(const char *name, const struct pingpong *pair, int policy, int priority)
 {
-	pid_t pid = fork();
+	pid_t pid = reference_fork();
 
-	if (pid < 0)
-		must(-errno, "fork");
 	if (pid)
 		return pid;
 	prctl(PR_SET_NAME, name);
@@ -139,7 +118,7 @@ static void start_two(pid_t *pids, pid_t first)
 	int made = 0;
 
 	for (pid_t pid = first; pid <= MOST_IDS && made < 2; pid += ALIKE) {
-		pid_t got = clone_as(pid);
+		pid_t got = reference_fork_as(pid);
 
 		if (!got && made)
 			serve("second", &second_of_two, do_nothing);
@@ -147,8 +126,6 @@ static void start_two(pid_t *pids, pid_t first)
 			serve("first", &first_of_two, take_turns);
 		if (got > 0)
 			printf("two_pid=%d\n", pids[made++] = got);
-		else if (errno != EEXIST)
-			cannot_choose();
 	}
 	reference_need(made >= 2, "there are no free process IDs");
 }

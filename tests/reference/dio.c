@@ -12,9 +12,8 @@
  * Reference, of user space: count, errors, io_min_ns, io_mean_ns, io_max_ns, io_sum_ns, each one's
  * time in the system call, so an upper bound of its block latency (sync_*: the same of the
  * fdatasync calls). Reference of the kernel: disk_*, what /proc/diskstats added for the device
- * (disk=MAJOR:MINOR) PATH is or lies on, between both waits of -w: requests completed, bios merged
- * into one of them, and the sum of the requests' times from allocation to completion, of ns, cut
- * to ms. With disk_known=0 there are none: the device is not listed, as under btrfs and overlayfs.
+ * (disk=MAJOR:MINOR) PATH is or lies on, between both waits of -w, see selftest/reference/dio.h.
+ * With disk_known=0 there are none.
  *
  * On a device that nobody else uses, disk_reads + disk_read_merges = COUNT as long as BYTES is not
  * more than one request may carry (the queue's max_sectors_kb, and max_segments pages), and each
@@ -22,9 +21,7 @@
  * write of no sectors, so disk_writes + disk_write_merges = 2 * COUNT, and what the device was
  * sent as disk_flushes, one for several fdatasync() of the same moment. So it is with -W -D on a
  * block device, whose driver syncs after each write, but that a disk without FUA has another
- * flush for each. The counters follow the
- * completion that user space waits for, if only just, so they are read once they stand still. A
- * file adds its file system's own I/O, and everybody's on that disk.
+ * flush for each.
  */
 #include <sys/sysmacros.h>
 

@@ -65,7 +65,6 @@ static void *nearly_sleep(void *unused)
 	struct futex_waitv waits[FUTEXES] = {};
 	long before;
 
-	(void)unused;
 	for (int i = 0; i < FUTEXES; i++) {
 		waits[i].uaddr = (uintptr_t)&word;
 		waits[i].val = i == FUTEXES - 1;
@@ -86,7 +85,6 @@ static void *nearly_sleep(void *unused)
 
 static void *take_cpu(void *unused)
 {
-	(void)unused;
 	reference_be_realtime(REFERENCE_HOG_PRIORITY);
 	begin(1);
 	for (unsigned int i = 0; i < count; i++) {

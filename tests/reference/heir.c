@@ -26,7 +26,6 @@ static void *execute(void *unused)
 {
 	char *const arguments[] = { program, rounds_text, "after", NULL };
 
-	(void)unused;
 	sleep_often();
 	atomic_store(&tid, gettid());
 	reference_sched__park_start(start[0]);

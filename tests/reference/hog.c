@@ -2,25 +2,16 @@
 /*
  * hog [-w] CPU RUN_MS COUNT: run-queue waits of a known length.
  *
- * Two threads are pinned on CPU. The waiter (SCHED_OTHER) always wants to run, and others on that
- * CPU are outweighed. The hog (SCHED_FIFO) sleeps 2 * RUN_MS, then runs for RUN_MS, COUNT times:
- * each time the waiter is preempted and waits for RUN_MS and a little. The program's main thread
- * sleeps meanwhile, on another CPU if there is one.
+ * A waiter and a hog, see struct reference_hog in selftest/reference/sched.h. The program's main
+ * thread sleeps meanwhile, on another CPU if there is one.
  *
  * Reference of the thread waiter_tid: run_delay_ns and pcount, what the kernel added between both
  * waits of -w, in which the thread is parked (sched.h); so the sum and the number of its
  * waits in a window that contains the go and done=1, exactly. run_delay_life_ns and pcount_life
- * count since the thread was made, for a window that saw that too. Among the waits are COUNT -
- * joined of at least about RUN_MS: while the waiter waits for another task, the hog may run
- * again. The rest, short ones, are the start and other tasks' doing. Two further
+ * count since the thread was made, for a window that saw that too. Two further
  * witnesses: run_*_ns, how long the hog ran by its clock; gap_*_ns, the COUNT interruptions of
  * more than RUN_MS / 2 that the waiter itself saw, each a wait and two switches. hog_* is the same
- * account of the hog thread. An outside task of higher priority (hog_preempted) or a machine that
- * stops makes single waits longer, both in the kernel's account and in the recorder's.
- *
- * The hog takes a third of the CPU and at most 300 ms at once, so that neither the limit on
- * real-time tasks (950 ms a second) nor the server that runs fair tasks in their stead (Linux
- * 6.12) steps in.
+ * account of the hog thread; joined and hog_preempted are as in sched.h.
  */
 
 #include "reference.h"

@@ -36,7 +36,6 @@ static void *walk(void *cpu)
 
 static void fail(int signal)
 {
-	(void)signal;
 	siglongjmp(after_failure, 1);
 }
 
@@ -48,7 +47,6 @@ static void write_to_forbidden(void)
 
 static void *make_faults(void *unused)
 {
-	(void)unused;
 	for (size_t i = 0; i < uffd.pages; i++) {
 		pthread_barrier_wait(&round_begins);
 		write_to_forbidden();

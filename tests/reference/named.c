@@ -79,7 +79,6 @@ static _Noreturn void go_on(void)
 
 static void *wait_for_line(void *unused)
 {
-	(void)unused;
 	printf("ready=1\n");
 	fflush(stdout);
 	reference_read_line();

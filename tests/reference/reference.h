@@ -45,6 +45,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <linux/sched.h>
 #include <linux/userfaultfd.h>
 #include <selftest/reference/faults.h>
 #include <selftest/reference/sched.h>
@@ -210,6 +211,20 @@ static inline void reference_pipe(int ends[2])
 	reference_must(!pipe2(ends, O_CLOEXEC), "cannot make a pipe: %m");
 }
 
+/* As fork(), of a process with this ID; -1: it is another one's, and errno is EEXIST. */
+static inline pid_t reference_fork_as(pid_t pid)
+{
+	struct clone_args args = { .exit_signal = SIGCHLD,
+				   .set_tid = (uintptr_t)&pid,
+				   .set_tid_size = 1 };
+	pid_t got = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+
+	reference_need(got >= 0 || errno == EEXIST, "cannot choose a process ID: %m");
+	if (!got)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return got;
+}
+
 /* As fork(); the child ends with this program. */
 static inline pid_t reference_fork(void)
 {
@@ -265,6 +280,14 @@ static inline uint64_t reference_clock_ns(clockid_t clock)
 
 	clock_gettime(clock, &at);
 	return (uint64_t)at.tv_sec * NSEC_PER_SEC + (uint64_t)at.tv_nsec;
+}
+
+/* For qsort() of uint64_t. */
+static inline int reference_by_number(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return left < right ? -1 : left > right;
 }
 
 static inline void reference_add_sched(struct reference_sched *sum, struct reference_sched one)

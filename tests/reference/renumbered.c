@@ -13,7 +13,6 @@ static void *fail_and_execute(void *unused)
 {
 	char *const arguments[] = { "sh", "-c", "echo done=1; read -r line", NULL };
 
-	(void)unused;
 	/* The kernel reads the first argument where there is no memory. */
 	reference_must(syscall(SYS_execve, "/bin/sh", (char **)sizeof(long), NULL) == -1 &&
 			       errno == EFAULT,

@@ -50,8 +50,6 @@ static int learn(void *context, void *data, size_t size)
 {
 	const struct request_times *times = data;
 
-	(void)context;
-	(void)size;
 	if (!times->start_ns || seen.count == MAX_REQUESTS) {
 		seen.unknown++;
 		return 0;
@@ -65,19 +63,12 @@ static int learn(void *context, void *data, size_t size)
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 static void print_metric(const char *whose, const char *name, uint64_t *times)
 {
 	static const int percents[] = { 0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 99 };
 	uint64_t sum = 0;
 
-	qsort(times, seen.count, sizeof(*times), compare);
+	qsort(times, seen.count, sizeof(*times), reference_by_number);
 	for (uint64_t i = 0; i < seen.count; i++)
 		sum += times[i];
 	for (size_t i = 0; i < sizeof(percents) / sizeof(percents[0]); i++)

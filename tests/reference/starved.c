@@ -19,7 +19,6 @@ static int cpu;
 
 static void *fill_and_run(void *arg)
 {
-	(void)arg;
 	load__pin(cpu);
 	reference_be_realtime(1);
 	for (size_t i = 0; i < uffd.pages; i++) {

@@ -9,8 +9,6 @@
  *
  * Prints pid0= and so on, the IDs, if there are at most 16. Exit codes as in reference.h.
  */
-#include <linux/sched.h>
-
 #include "reference.h"
 
 #define BLOCK 4096
@@ -80,18 +78,15 @@ static int take_part(void *arg)
 /* The process gets a copy of the memory. */
 static pid_t make_alike(unsigned long number)
 {
-	struct clone_args args = { .exit_signal = SIGCHLD, .set_tid_size = 1 };
-	pid_t want = last, got = -1;
+	pid_t got;
 
-	args.set_tid = (uintptr_t)&want;
 	do {
-		want = last ? want + alike : alike + 2000 % alike;
-		last = want;
-		got = want > MOST_ID ? -1 : (pid_t)syscall(SYS_clone3, &args, sizeof(args));
-	} while (got < 0 && errno == EEXIST && want <= MOST_ID);
+		last = last ? last + alike : alike + 2000 % alike;
+		reference_need(last <= MOST_ID, "there are no free process IDs");
+		got = reference_fork_as(last);
+	} while (got < 0);
 	if (!got)
 		take_part((void *)(uintptr_t)number);
-	reference_need(got >= 0, "cannot choose a process ID: %m");
 	return got;
 }
 

@@ -7,8 +7,7 @@
  * thus the reference and is checked against the kernel's own: minflt_loop around the touching
  * alone, minflt_window for the whole process between the waits of -w. Both equal PAGES, so within
  * the window a recorder of this process has to see PAGES faults and no other. The first of them may
- * be retried (a mapping's first fault prepares its anon_vma, for which the lock of the mapping
- * alone may not do): still one fault, though two calls of handle_mm_fault().
+ * be retried, see faults.h.
  */
 
 #include "reference.h"

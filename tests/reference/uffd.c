@@ -8,11 +8,9 @@
  * thread (tid), none shorter than delay_ns and, but for the entry to the kernel and the exit, each
  * as long as its writer saw it: touch_min_ns, touch_mean_ns, touch_max_ns, touch_sum_ns.
  *
- * It is also the reference for retried faults: handle_mm_fault() sleeps for the delay, returns
- * VM_FAULT_RETRY and is called again to find the page there, so each fault takes two calls at
- * least, and the latency is in the first. Kernels call the fault minor or major according to the
- * lock that the first call held (whether the second one carries FAULT_FLAG_TRIED): only the sum is
- * a reference.
+ * It is also the reference for retried faults, see faults.h: each fault takes two calls of
+ * handle_mm_fault() at least, and the latency is in the first. Only the sum of minor and major
+ * faults is a reference.
  */
 
 #include "reference.h"

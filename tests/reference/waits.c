@@ -47,8 +47,6 @@ static void work(uint64_t ns)
 
 static void sleep_a_while(unsigned int worker, uint64_t *random, unsigned int round)
 {
-	(void)worker;
-	(void)round;
 	load__sleep(NSEC_PER_MSEC + load__random(random) % (2 * NSEC_PER_MSEC));
 }
 
@@ -60,7 +58,6 @@ static void work_and_sleep(unsigned int worker, uint64_t *random, unsigned int r
 
 static void repin(unsigned int worker, uint64_t *random, unsigned int round)
 {
-	(void)random;
 	work(WORK_NS);
 	load__pin(cpus[(worker + round) % 2]);
 }

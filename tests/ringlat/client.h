@@ -234,8 +234,6 @@ static inline void skip_missed(int signo, siginfo_t *info, void *context)
 {
 	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
 
-	(void)signo;
-	(void)info;
 	if (regs[REG_R12] != RINGLAT_COOKIE || regs[REG_RIP] != regs[REG_R13])
 		_exit(99);
 	regs[REG_R8] = 0;
@@ -284,7 +282,6 @@ static inline void cross_forever(int fd)
 	void *absent = absent_page();
 	struct crossing crossing;
 
-	(void)fd;
 	for (;;) {
 		cross_page_fault(&crossing, absent);
 		cross_syscall(&crossing);
@@ -293,7 +290,6 @@ static inline void cross_forever(int fd)
 
 static inline void sleep_on(int fd)
 {
-	(void)fd;
 	for (;;)
 		pause();
 }

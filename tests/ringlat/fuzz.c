@@ -111,7 +111,6 @@ static void leave_child(uint64_t *state)
 
 static void give_way(uint64_t *state)
 {
-	(void)state;
 	sched_yield();
 }
 

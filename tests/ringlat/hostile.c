@@ -348,8 +348,6 @@ static void to_compat(int signo, siginfo_t *info, void *context)
 {
 	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
 
-	(void)signo;
-	(void)info;
 	regs[REG_CSGSFS] = (regs[REG_CSGSFS] & ~(greg_t)0xffff) | COMPAT_CS;
 	regs[REG_RIP] = COMPAT_CODE;
 	regs[REG_RDI] = COMPAT_DATA;
@@ -507,7 +505,6 @@ static void on_alarm(int signo)
 {
 	struct crossing crossing;
 
-	(void)signo;
 	alarms++;
 	cross_page_fault(&crossing, absent);
 	cross_syscall(&crossing);

@@ -20,7 +20,6 @@ static bool hooked(void)
 
 static void spin(int fd)
 {
-	(void)fd;
 	for (;;)
 		;
 }
@@ -67,7 +66,6 @@ CASE(exec_keeps_file)
 
 static void exec_self(int fd)
 {
-	(void)fd;
 	execl("/proc/self/exe", "lifecycle", "spin", NULL);
 }
 
@@ -293,7 +291,6 @@ static void *cross_without(void *argument)
 	struct crossing crossing;
 	int i;
 
-	(void)argument;
 	pin(MEASURED_CPU);
 	for (i = 0; i < 2000; i++) {
 		cross_syscall(&crossing);
@@ -367,7 +364,6 @@ static void cross_and_count(int fd)
 {
 	struct crossing crossing;
 
-	(void)fd;
 	for (;;) {
 		cross_syscall(&crossing);
 		if (crossing.u2k_k)
@@ -503,7 +499,6 @@ static int run_guest(void *argument)
 
 static void prod(int signo)
 {
-	(void)signo;
 }
 
 /*

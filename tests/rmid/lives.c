@@ -103,7 +103,6 @@ static void *exec_here(void *unused)
 
 	snprintf(rmid, sizeof(rmid), "%u", before);
 	execl(self, self, quiet ? "quiet" : "after-exec", rmid, NULL);
-	(void)unused;
 	reference_die(REFERENCE_FAILED, "exec: %m");
 }
 

@@ -152,7 +152,6 @@ static void act_gup(struct actor *self)
 
 static void act_huge(struct actor *self)
 {
-	(void)self;
 	size_t pages = 3 * HUGE_PAGE / PAGE;
 	char *at = map(pages, MAP_PRIVATE);
 
@@ -243,7 +242,6 @@ static void act_file(struct actor *self)
 
 static void on_bus(int signal)
 {
-	(void)signal;
 	siglongjmp(after_bus, 1);
 }
 
