@@ -353,10 +353,9 @@ static inline bool kernel_complains(int log)
 						  "INFO: task", "INFO: rcu", "unable to handle" };
 	bool complains = false;
 	char record[RECORD];
-	size_t i;
 
 	while (next_record(log, record)) {
-		for (i = 0; i < COUNT_OF(complaints); i++)
+		for (size_t i = 0; i < COUNT_OF(complaints); i++)
 			complains |= !!strstr(record, complaints[i]);
 		if (complains)
 			printf("# kernel: %s", record);
@@ -375,12 +374,11 @@ static inline bool any_fault_hooked(void)
 	cpu_set_t mine;
 	bool hooked = false;
 	void *absent;
-	int cpu;
 
 	must(!sigaction(SIGSEGV, NULL, &before) && !sched_getaffinity(0, sizeof(mine), &mine),
 	     "tell what is set");
 	absent = absent_page();
-	for (cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
+	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
 		if (load__pin(cpu))
 			continue; /* offline */
 		cross_page_fault(&crossing, absent);
@@ -395,9 +393,7 @@ static inline bool any_fault_hooked(void)
 /* Has a CPU another entry than the kernel's, while there is no owner? */
 static inline bool any_hooked(void)
 {
-	int cpu;
-
-	for (cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++)
+	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++)
 		if (is_hooked(cpu))
 			return true;
 	return any_fault_hooked();

@@ -93,9 +93,8 @@ static uint64_t least_syscall(void)
 {
 	uint64_t least = UINT64_MAX, took;
 	long result;
-	int i;
 
-	for (i = 0; i < 2000; i++) {
+	for (int i = 0; i < 2000; i++) {
 		took = ticks_now();
 		__asm__ volatile("syscall" : "=a"(result) : "a"(-1L) : "rcx", "r11", "memory");
 		took = ticks_now() - took;
@@ -111,10 +110,9 @@ static uint64_t least_fault(void)
 {
 	volatile char *pages = map_pages(FAULTS, PROT_READ);
 	uint64_t least = UINT64_MAX, took;
-	int i;
 
 	madvise((void *)pages, FAULTS * PAGE, MADV_NOHUGEPAGE);
-	for (i = 0; i < FAULTS; i++) {
+	for (int i = 0; i < FAULTS; i++) {
 		took = ticks_now();
 		(void)pages[i * PAGE];
 		took = ticks_now() - took;

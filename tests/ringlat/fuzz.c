@@ -74,9 +74,8 @@ static void read_well(uint64_t *state)
 static void cross(uint64_t *state)
 {
 	struct crossing crossing;
-	uint64_t i;
 
-	for (i = any(state) % 64; i; i--) {
+	for (uint64_t i = any(state) % 64; i; i--) {
 		cross_syscall(&crossing);
 		cross_page_fault(&crossing, absent);
 	}
@@ -135,15 +134,14 @@ static void *fuzz(void *argument)
 static void work(uint64_t seed)
 {
 	pthread_t threads[2];
-	int i;
 
 	absent = absent_page();
-	for (i = 0; i < FILES; i++)
+	for (int i = 0; i < FILES; i++)
 		files[i] = open(RINGLAT_DEVICE, O_RDWR);
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 		must(!pthread_create(&threads[i], NULL, fuzz, (void *)(seed * 2 + (uint64_t)i + 1)),
 		     "start a thread");
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	_exit(0);
 }
@@ -162,11 +160,10 @@ int main(int argc, char **argv)
 	time_t end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 1);
 	pid_t workers[WORKERS];
 	unsigned long lives = 0;
-	int i;
 
-	for (i = 0; i < WORKERS; i++)
+	for (int i = 0; i < WORKERS; i++)
 		add_worker(&workers[i], seed + lives++);
-	for (i = 0; time(NULL) < end; i = (i + 1) % WORKERS) {
+	for (int i = 0; time(NULL) < end; i = (i + 1) % WORKERS) {
 		nap_ms(20);
 		/* One of them is killed, the others may come to their end. */
 		if (!i)
@@ -174,7 +171,7 @@ int main(int argc, char **argv)
 		if (waitpid(workers[i], NULL, i ? WNOHANG : 0) == workers[i])
 			add_worker(&workers[i], seed + lives++);
 	}
-	for (i = 0; i < WORKERS; i++) {
+	for (int i = 0; i < WORKERS; i++) {
 		kill(workers[i], SIGKILL);
 		waitpid(workers[i], NULL, 0);
 	}

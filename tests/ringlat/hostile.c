@@ -61,10 +61,9 @@ static void take_all_signals(void)
 	struct sigaction action = { .sa_sigaction = take_signal,
 				    .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER };
 	stack_t stack = { .ss_sp = signal_stack, .ss_size = sizeof(signal_stack) };
-	size_t i;
 
 	must(!sigaltstack(&stack, NULL), "set a signal stack");
-	for (i = 0; i < COUNT_OF(signals); i++)
+	for (size_t i = 0; i < COUNT_OF(signals); i++)
 		must(!sigaction(signals[i], &action, NULL), "take signals");
 }
 
@@ -164,10 +163,9 @@ CASE(every_one)
 {
 	unsigned int missed = 0;
 	struct crossing crossing;
-	int i;
 
 	begin();
-	for (i = 0; i < 20000; i++) {
+	for (int i = 0; i < 20000; i++) {
 		cross_page_fault(&crossing, absent);
 		missed += !crossing.u2k_k;
 		cross_syscall(&crossing);
@@ -178,10 +176,8 @@ CASE(every_one)
 
 CASE(other_address)
 {
-	size_t i;
-
 	begin();
-	for (i = 0; i < COUNT_OF(wild); i++) {
+	for (size_t i = 0; i < COUNT_OF(wild); i++) {
 		ATTEMPT(LOAD, wild[i]);
 		EXPECT(refused(absent));
 		/* Not the stub's: there is no such system call. */
@@ -264,10 +260,9 @@ CASE(instruction_fetch)
 {
 	static const uint64_t fetched[] = { 0x7fffffffffff, 0x10, 0xffffffff81000000,
 					    0xffffffffff600000, 0 };
-	size_t i;
 
 	begin();
-	for (i = 0; i < COUNT_OF(fetched); i++) {
+	for (size_t i = 0; i < COUNT_OF(fetched); i++) {
 		ATTEMPT("jmp *%%r13", fetched[i]);
 		EXPECT(refused((void *)fetched[i]));
 	}
@@ -305,10 +300,8 @@ CASE(writes)
  */
 CASE(kernel_addresses)
 {
-	size_t i;
-
 	begin();
-	for (i = 0; i < COUNT_OF(wild); i++) {
+	for (size_t i = 0; i < COUNT_OF(wild); i++) {
 		if (wild[i] < 0x800000000000)
 			continue;
 		ATTEMPT_WITH("mov $0x5a, %%al\n" CROSS_LOAD, 0, wild[i], 0);
@@ -397,10 +390,9 @@ CASE(flags)
 CASE(stack_pointers)
 {
 	uint64_t stack;
-	size_t i;
 
 	begin();
-	for (i = 0; i < COUNT_OF(wild); i++) {
+	for (size_t i = 0; i < COUNT_OF(wild); i++) {
 		stack = wild[i];
 		ATTEMPT_WITH("mov %%r14, %%rsp\n" HERE "syscall\n1:\nmov %%rbx, %%rsp", 0, absent,
 			     stack);
@@ -427,14 +419,13 @@ static void find_off_limits(uint64_t *addresses)
 	FILE *symbols = fopen("/proc/kallsyms", "re");
 	char line[512], name[256];
 	unsigned long long address;
-	size_t i;
 
 	must(symbols, "read the kernel's symbols");
 	while (fgets(line, sizeof(line), symbols)) {
 		if (!strstr(line, "[ringlat]") ||
 		    sscanf(line, "%llx %*c %255s", &address, name) != 2)
 			continue;
-		for (i = 0; i < COUNT_OF(off_limits); i++)
+		for (size_t i = 0; i < COUNT_OF(off_limits); i++)
 			if (!strcmp(name, off_limits[i]))
 				addresses[i] = address;
 	}
@@ -449,12 +440,11 @@ CASE(breakpoints)
 					.bp_type = HW_BREAKPOINT_X,
 					.bp_len = sizeof(long) };
 	uint64_t addresses[COUNT_OF(off_limits)] = { 0 };
-	size_t i;
 	int fd;
 
 	begin();
 	find_off_limits(addresses);
-	for (i = 0; i < COUNT_OF(off_limits); i++) {
+	for (size_t i = 0; i < COUNT_OF(off_limits); i++) {
 		attr.bp_addr = addresses[i];
 		fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
 		EXPECT(addresses[i] && fd < 0 && errno == EINVAL);
@@ -465,13 +455,12 @@ CASE(kprobes)
 {
 	int fd = open("/sys/kernel/tracing/kprobe_events", O_WRONLY | O_APPEND | O_CLOEXEC);
 	char probe[128];
-	size_t i;
 
 	begin();
 	must(fd >= 0, "open kprobe_events");
 	EXPECT(write(fd, "p:fine ringlat:session__open", 28) == 28);
 	EXPECT(write(fd, "-:fine", 6) == 6);
-	for (i = 0; i < COUNT_OF(off_limits); i++) {
+	for (size_t i = 0; i < COUNT_OF(off_limits); i++) {
 		snprintf(probe, sizeof(probe), "p:bad%zu ringlat:%s", i, off_limits[i]);
 		EXPECT(write(fd, probe, strlen(probe)) < 0);
 	}

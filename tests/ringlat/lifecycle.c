@@ -27,9 +27,8 @@ static void spin(int fd)
 CASE(killed)
 {
 	pid_t owner;
-	long i;
 
-	for (i = 0; i < rounds(15, 150); i++) {
+	for (long i = 0; i < rounds(15, 150); i++) {
 		owner = start_owner(cross_forever);
 		AWAIT(hooked()); /* else nothing is shown */
 		nap_ms(rand() % 20);
@@ -274,13 +273,12 @@ CASE(two_owners)
 {
 	long taken[2] = { 0 };
 	pthread_t threads[2];
-	int i;
 
 	pthread_barrier_init(&turn, NULL, 2);
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 		must(!pthread_create(&threads[i], NULL, cross_meanwhile, &taken[i]),
 		     "start a thread");
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	EXPECT(taken[0] == 20000 && taken[1] == 20000);
 }
@@ -289,10 +287,9 @@ CASE(two_owners)
 static void *cross_without(void *argument)
 {
 	struct crossing crossing;
-	int i;
 
 	pin(MEASURED_CPU);
-	for (i = 0; i < 2000; i++) {
+	for (int i = 0; i < 2000; i++) {
 		cross_syscall(&crossing);
 		EXPECT(!crossing.u2k_k);
 	}
@@ -304,10 +301,9 @@ CASE(sibling_has_none)
 	int fd = device_own(BOTH);
 	struct crossing crossing;
 	pthread_t thread;
-	long i;
 
 	must(!pthread_create(&thread, NULL, cross_without, NULL), "start a thread");
-	for (i = 0; i < 20000; i++) {
+	for (long i = 0; i < 20000; i++) {
 		cross_syscall(&crossing);
 		EXPECT(crossing.u2k_k);
 	}
@@ -387,12 +383,11 @@ CASE(cpu_goes)
 {
 	unsigned long before;
 	pid_t owner;
-	int i;
 
 	tally = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	must(tally != MAP_FAILED, "share memory");
 	owner = start_owner(cross_and_count);
-	for (i = 0; i < 3; i++) {
+	for (int i = 0; i < 3; i++) {
 		AWAIT(tally->taken > 1000);
 		set_online(false);
 		before = tally->taken;

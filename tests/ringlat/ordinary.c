@@ -13,9 +13,7 @@ static void *volatile nowhere = (void *)16;
 
 static bool pages_hold(const char *pages)
 {
-	int i;
-
-	for (i = 0; i < PAGES; i++)
+	for (int i = 0; i < PAGES; i++)
 		if (pages[i * PAGE] != i)
 			return false;
 	return true;
@@ -63,9 +61,8 @@ static void kernel_faults(int zero)
 static void work(void)
 {
 	int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
-	long i;
 
-	for (i = 0; i < rounds(40, 2000); i++) {
+	for (long i = 0; i < rounds(40, 2000); i++) {
 		copy_on_write(i % 4 == 0);
 		kernel_faults(zero);
 	}
