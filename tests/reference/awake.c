@@ -11,7 +11,6 @@
  * switches.
  */
 #include <linux/futex.h>
-#include <time.h>
 
 #include "reference.h"
 

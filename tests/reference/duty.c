@@ -13,8 +13,6 @@
  * out and counted: late=. steal_ns= is what the CPUs' hypervisor took from them, which schedstat
  * leaves out. The first second is for settling and has no line.
  */
-#include <time.h>
-
 #include "reference.h"
 
 #define CHILDREN 4

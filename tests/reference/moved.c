@@ -15,8 +15,6 @@
  * Then there is a line for each: child=, its PID, and run_delay_ns= and pcount=, what the scheduler
  * has counted since fork.
  */
-#include <time.h>
-
 #include "reference.h"
 
 #define WORK_NS (6 * NSEC_PER_MSEC)

@@ -9,7 +9,6 @@
  * Prints a line for each process, by the scheduler's account from fork to the end of its work:
  * pid=, ran_ns=, and switches=, how often its threads got a CPU, which is how often they lost it.
  */
-#include <limits.h>
 #include <linux/futex.h>
 
 #include "reference.h"

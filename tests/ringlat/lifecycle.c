@@ -121,26 +121,31 @@ struct sharer {
 
 static char stack[STACK] __attribute__((aligned(16))); /* of the one that a case has */
 
+static void own_shared(struct sharer *sharer)
+{
+	pin(MEASURED_CPU);
+	must(!device_start(sharer->fd, BOTH), "start");
+	sharer->ready = true;
+}
+
 static int share(void *argument)
 {
 	struct sharer *sharer = argument;
 
-	pin(MEASURED_CPU);
-	must(!device_start(sharer->fd, BOTH), "start");
-	sharer->ready = true;
+	own_shared(sharer);
 	while (!sharer->end)
 		if (sharer->sleeps)
 			nap_ms(1);
 	return 0;
 }
 
-static pid_t start_sharer(struct sharer *sharer)
+static pid_t start_sharer(struct sharer *sharer, int (*run)(void *), int flags)
 {
 	pid_t pid;
 
 	sharer->fd = device_open();
-	pid = clone(share, stack + STACK,
-		    CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | SIGCHLD, sharer);
+	pid = clone(run, stack + STACK, CLONE_VM | CLONE_FS | CLONE_FILES | flags | SIGCHLD,
+		    sharer);
 	must(pid > 0, "start a thread");
 	AWAIT(sharer->ready);
 	return pid;
@@ -158,7 +163,7 @@ static void end_sharer(struct sharer *sharer, pid_t pid)
 CASE(dies_with_shared_files)
 {
 	struct sharer sharer = { 0 };
-	pid_t pid = start_sharer(&sharer);
+	pid_t pid = start_sharer(&sharer, share, CLONE_SIGHAND);
 
 	AWAIT(hooked());
 	EXPECT(ioctl(sharer.fd, RINGLAT_STOP) && errno == EPERM);
@@ -186,7 +191,7 @@ static bool all_ended(void)
 static void closed_by_another(bool sleeps)
 {
 	struct sharer sharer = { .sleeps = sleeps };
-	pid_t pid = start_sharer(&sharer);
+	pid_t pid = start_sharer(&sharer, share, CLONE_SIGHAND);
 
 	close(sharer.fd);
 	AWAIT(all_ended());
@@ -480,9 +485,7 @@ static int run_guest(void *argument)
 	int cpu = guest_cpu();
 	long interrupted = 0;
 
-	pin(MEASURED_CPU);
-	must(!device_start(sharer->fd, BOTH), "start");
-	sharer->ready = true;
+	own_shared(sharer);
 	while (!sharer->end) {
 		if (!ioctl(cpu, KVM_RUN, 0) || errno != EINTR)
 			_exit(1);
@@ -502,15 +505,13 @@ static void prod(int signo)
  */
 CASE(closed_while_in_guest)
 {
-	struct sharer sharer = { .fd = device_open() };
+	struct sharer sharer = { 0 };
 	int status = 0, i;
 	pid_t pid, ended = 0;
 
 	close(guest_cpu()); /* here, for the exit code */
 	signal(SIGUSR1, prod);
-	pid = clone(run_guest, stack + STACK, CLONE_VM | CLONE_FS | CLONE_FILES | SIGCHLD, &sharer);
-	must(pid > 0, "start a thread");
-	AWAIT(sharer.ready);
+	pid = start_sharer(&sharer, run_guest, 0);
 	nap_ms(100);
 	close(sharer.fd);
 	AWAIT(all_ended());

@@ -100,7 +100,8 @@ static void *map(size_t pages, int flags)
 {
 	void *at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | flags, -1, 0);
 
-	return at == MAP_FAILED ? NULL : at;
+	reference_must(at != MAP_FAILED, "cannot map %zu pages: %m", pages);
+	return at;
 }
 
 static void touch(volatile char *at, size_t pages, bool write)
@@ -124,8 +125,6 @@ static void act_anonymous(struct actor *self)
 	size_t pages = some_pages(self);
 	char *at = map(pages, MAP_PRIVATE);
 
-	if (!at)
-		return;
 	if (draw_below(&self->seed, 2))
 		touch(at, pages, false);
 	touch(at, pages, true);
@@ -143,8 +142,6 @@ static void act_gup(struct actor *self)
 	long before = gup_so_far(self);
 	char *at = map(pages, MAP_PRIVATE | (draw_below(&self->seed, 2) ? MAP_POPULATE : 0));
 
-	if (!at)
-		return;
 	mlock(at, pages * PAGE);
 	self->record->gup += gup_so_far(self) - before;
 	munmap(at, pages * PAGE);
@@ -155,13 +152,12 @@ static void act_huge(struct actor *self)
 	size_t pages = 3 * HUGE_PAGE / PAGE;
 	char *at = map(pages, MAP_PRIVATE);
 
-	if (!at)
-		return;
 	madvise(at, pages * PAGE, MADV_HUGEPAGE);
 	touch(at, pages, true);
 	munmap(at, pages * PAGE);
-	at = map(HUGE_PAGE / PAGE, MAP_PRIVATE | MAP_HUGETLB); /* refused if none is left */
-	if (at) {
+	at = mmap(NULL, HUGE_PAGE, PROT_READ | PROT_WRITE,
+		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	if (at != MAP_FAILED) { /* none may be left */
 		touch(at, HUGE_PAGE / PAGE, draw_below(&self->seed, 2));
 		munmap(at, HUGE_PAGE);
 	}
@@ -189,8 +185,6 @@ static void act_shared(struct actor *self)
 	size_t pages = some_pages(self);
 	char *at = map(pages, MAP_SHARED);
 
-	if (!at)
-		return;
 	touch(at, pages / 2, draw_below(&self->seed, 2));
 	share_with_child(self, at, pages);
 }
@@ -201,8 +195,6 @@ static void act_fork(struct actor *self)
 	size_t pages = some_pages(self);
 	char *at = map(pages, MAP_PRIVATE);
 
-	if (!at)
-		return;
 	touch(at, pages, true);
 	share_with_child(self, at, pages);
 }
@@ -299,8 +291,6 @@ static void act_threads(struct actor *self)
 	pthread_t thread;
 
 	part.at = map(part.pages, MAP_PRIVATE);
-	if (!part.at)
-		return;
 	if (!pthread_create(&thread, NULL, touch_part, &part)) {
 		touch(part.at, part.pages, true);
 		pthread_join(thread, NULL);
@@ -318,8 +308,6 @@ static void act_remote(struct actor *self)
 	long before;
 	pid_t pid;
 
-	if (!at || !from)
-		return;
 	touch(from, pages, true);
 	record = new_record(self->shared, getpid());
 	pid = fork();
@@ -373,8 +361,6 @@ static void act_remap(struct actor *self)
 	size_t pages = some_pages(self);
 	char *at = map(pages, MAP_PRIVATE), *moved;
 
-	if (!at)
-		return;
 	touch(at, pages, true);
 	moved = mremap(at, pages * PAGE, 2 * pages * PAGE, MREMAP_MAYMOVE);
 	if (moved == MAP_FAILED)
@@ -404,8 +390,6 @@ static void act_swapped(struct actor *self)
 	size_t pages = 8 * some_pages(self);
 	char *at = map(pages, draw_below(&self->seed, 3) ? MAP_PRIVATE : MAP_SHARED);
 
-	if (!at)
-		return;
 	for (unsigned int rounds = 1 + draw_below(&self->seed, 3); rounds; rounds--) {
 		touch(at, pages, true);
 		page_out(at, pages);
