@@ -79,7 +79,6 @@ int main(int argc, char **argv)
 	cpus[1] = reference_cpu(1);
 	load__pin(cpus[1]);
 	reference_sched__outweigh();
-	reference_begin();
 	pthread_barrier_init(&go, NULL, 3);
 	threads[0] = reference_thread(wait_for_wakeups, NULL);
 	threads[1] = reference_thread(want_its_cpu, NULL);

@@ -113,7 +113,6 @@ int main(int argc, char **argv)
 		cold.ahead = true;
 	argv = reference_arguments(argc, argv, 2, "cold [-w] [-a] FILE PAGES");
 	cold.pages = reference_number(argv[1], "PAGES", 1, 1 << 20);
-	reference_begin();
 	make(&cold, argv[0]);
 	drop(&cold);
 	reference_open();

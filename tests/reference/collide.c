@@ -164,8 +164,7 @@ int main(int argc, char **argv)
 	uint64_t rounds, named;
 	pid_t pids[4], alike;
 
-	if (argc != 4)
-		reference_die(REFERENCE_USAGE, "usage: collide CPU ROUNDS NAMED");
+	reference_usage(argc == 4, "collide CPU ROUNDS NAMED");
 	must(load__pin((int)reference_number(argv[1], "CPU", 0, CPU_SETSIZE - 1)), "CPU");
 	rounds = reference_number(argv[2], "ROUNDS", 1, 1000000);
 	named = reference_number(argv[3], "NAMED", 0, rounds);

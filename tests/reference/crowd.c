@@ -35,7 +35,6 @@ int main(int argc, char **argv)
 	char *first;
 
 	nr_pages = reference_number(args[1], "PAGES", 1, 1 << 20);
-	reference_begin();
 	first = reference_map(threads);
 	pages = reference_map(nr_pages);
 	reference_wait("ready");

@@ -170,8 +170,7 @@ int main(int argc, char **argv)
 	uint64_t ms, end;
 	char byte;
 
-	if (argc != 4 && argc != 5)
-		reference_die(REFERENCE_USAGE, "usage: culprits SHAPE CPU MS [CGROUP]");
+	reference_usage(argc == 4 || argc == 5, "culprits SHAPE CPU MS [CGROUP]");
 	shape = argv[1];
 	cpu = (int)reference_number(argv[2], "CPU", 0, CPU_SETSIZE - 1);
 	ms = reference_number(argv[3], "MS", 1, 100000);

@@ -61,6 +61,8 @@ static void report(const struct reference_dio *dio)
 
 static void parse(struct reference_dio *dio, int argc, char **argv)
 {
+	static const char usage[] = "dio [-w] [-W [-f | -D]] [-b BYTES] [-q DEPTH] [-z BYTES]"
+				    " [-s SEED] PATH COUNT (BYTES in 512s)";
 	int option;
 
 	while ((option = reference_option(argc, argv, "WfDb:q:z:s:")))
@@ -79,11 +81,8 @@ static void parse(struct reference_dio *dio, int argc, char **argv)
 			dio->size = reference_number(optarg, "size", 1 << 20, 1ULL << 40);
 		else
 			dio->seed = reference_number(optarg, "SEED", 0, UINT32_MAX);
-	if (((dio->sync || dio->dsync) && !dio->write) || dio->bytes % 512)
-		optind = argc; /* wrong usage */
-	argv = reference_arguments(argc, argv, 2,
-				   "dio [-w] [-W [-f | -D]] [-b BYTES] [-q DEPTH] [-z BYTES]"
-				   " [-s SEED] PATH COUNT (BYTES in 512s)");
+	argv = reference_arguments(argc, argv, 2, usage);
+	reference_usage((dio->write || !(dio->sync || dio->dsync)) && dio->bytes % 512 == 0, usage);
 	dio->path = argv[0];
 	dio->count = reference_number(argv[1], "COUNT", 1, UINT32_MAX);
 }
@@ -94,7 +93,6 @@ int main(int argc, char **argv)
 	int err;
 
 	parse(&dio, argc, argv);
-	reference_begin();
 	reference_check(reference_dio__prepare(&dio), dio.why);
 	printf("disk=%u:%u\n", major(dio.disk), minor(dio.disk));
 	reference_open();

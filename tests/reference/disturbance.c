@@ -82,8 +82,7 @@ int main(int argc, char **argv)
 {
 	char line[16];
 
-	if (argc != 2)
-		reference_die(REFERENCE_USAGE, "usage: disturbance PID");
+	reference_usage(argc == 2, "disturbance PID");
 	libbpf_set_print(NULL);
 	attach((int)strtol(argv[1], NULL, 10));
 	while (fgets(line, sizeof(line), stdin))

@@ -114,7 +114,6 @@ int main(int argc, char **argv)
 	count = reference_number(argv[2], "COUNT", 1, 100000);
 	reference_pipe(start);
 	reference_pipe(ended);
-	reference_begin();
 	reference_thread(nearly_sleep, NULL);
 	reference_thread(take_cpu, NULL);
 	before = parked_pcount(REFERENCE_PARK_START);

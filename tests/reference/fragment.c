@@ -47,7 +47,6 @@ int main(int argc, char **argv)
 	uint64_t stalls;
 	char *map;
 
-	reference_begin();
 	fragment();
 	map = reference_map_huge(count);
 	reference_wait("ready");

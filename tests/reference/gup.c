@@ -113,7 +113,6 @@ int main(int argc, char **argv)
 		is_remote = true;
 	argv = reference_arguments(argc, argv, 1, "gup [-w] [-r] PAGES");
 	pages = reference_number(argv[0], "PAGES", 1, 1 << 20);
-	reference_begin();
 	if (is_remote) {
 		map = reference_map(pages);
 		child = start_child();

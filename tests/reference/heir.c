@@ -59,7 +59,6 @@ int main(int argc, char **argv)
 	if (after)
 		return go_on();
 	reference_pipe(start);
-	reference_begin();
 	thread = reference_thread(execute, NULL);
 	sched = reference_parked(getpid(), reference_await(&tid), REFERENCE_PARK_START);
 	printf("before=%lu\n", sched.pcount);

@@ -46,7 +46,6 @@ int main(int argc, char **argv)
 	hog.cpu = reference_number(argv[0], "CPU", 0, CPU_SETSIZE - 1);
 	hog.run_ns = reference_number(argv[1], "RUN_MS", 1, 300) * NSEC_PER_MSEC;
 	hog.count = reference_number(argv[2], "COUNT", 1, 100000);
-	reference_begin();
 	err = reference_hog__prepare(&hog);
 	if (err == -EINVAL)
 		reference_die(REFERENCE_USAGE, "%s", hog.why);

@@ -74,7 +74,6 @@ int main(int argc, char **argv)
 	argv = reference_arguments(argc, argv, 1, "leftover [-w] ROUNDS");
 	uffd.pages = reference_number(argv[0], "ROUNDS", 1, 1000);
 	walk_open();
-	reference_begin();
 	reference_check(reference_uffd__open(&uffd), uffd.why);
 	pthread_barrier_init(&round_begins, NULL, 2);
 	signal(SIGSEGV, fail);

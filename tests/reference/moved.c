@@ -140,7 +140,6 @@ int main(int argc, char **argv)
 	there = reference_cpu(0);
 	here = reference_cpu(1);
 	load__pin(here);
-	reference_begin();
 	if (wake < 2)
 		moved_ns = make_and_move(pids, tasks);
 	reference_open();

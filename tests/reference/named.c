@@ -96,8 +96,7 @@ static void *wait_for_line(void *unused)
 
 int main(int argc, char **argv)
 {
-	if (argc != 3)
-		reference_die(REFERENCE_USAGE, "usage: named CHANGE FILE");
+	reference_usage(argc == 3, "named CHANGE FILE");
 	change = argv[1];
 	pages = reference_map(PAGES);
 	file = open(argv[2], O_RDONLY | O_DIRECT);

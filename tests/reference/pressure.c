@@ -36,7 +36,6 @@ int main(int argc, char **argv)
 		kernel = !strcmp(optarg, "kernel");
 	argv = reference_arguments(argc, argv, 2, "pressure [-w] [-s user|kernel] FILE PAGES");
 	pages = reference_number(argv[1], "PAGES", 1, 1 << 24);
-	reference_begin();
 	zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 	reference_open();
 	map = reference_map(pages);

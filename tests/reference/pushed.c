@@ -149,7 +149,6 @@ int main(int argc, char **argv)
 	pushed.tasks = reference_number(argv[1], "TASKS", 1, MOST_TASKS);
 	pushed.wait_ns = reference_time(argv[2], "WAIT_MS", NSEC_PER_MSEC);
 	choose_cpus(&pushed);
-	reference_begin();
 	if (before || across)
 		start_all(&pushed);
 	if (before)

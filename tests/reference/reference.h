@@ -55,7 +55,7 @@
 #define REFERENCE_CANNOT 77
 
 /* Of this program, which includes this once. */
-static bool reference_waits; /* -w */
+static volatile bool reference_waits; /* -w */
 static struct reference_faults reference_start; /* its faults when the go came */
 
 __attribute__((format(printf, 2, 3))) static inline _Noreturn void
@@ -72,6 +72,12 @@ reference_die(int code, const char *format, ...)
 	va_end(args);
 	fputc('\n', stderr);
 	exit(code);
+}
+
+static inline void reference_usage(bool right, const char *usage)
+{
+	if (!right)
+		reference_die(REFERENCE_USAGE, "usage: %s", usage);
 }
 
 /* Unless it holds, the reference was not created, or this kernel cannot. */
@@ -127,12 +133,18 @@ static inline int reference_option(int argc, char **argv, const char *more)
 	return option < 0 ? 0 : option;
 }
 
-/* Checks the rest of the command line, returns its arguments. */
+/*
+ * Checks the rest of the command line, returns its arguments, and prints pid=. Call it before
+ * anything is printed or a thread is made.
+ */
 static inline char **reference_arguments(int argc, char **argv, int count, const char *usage)
 {
+	static char buffer[1 << 16];
+
 	reference_option(argc, argv, "");
-	if (argc - optind != count)
-		reference_die(REFERENCE_USAGE, "usage: %s", usage);
+	reference_usage(argc - optind == count, usage);
+	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
+	printf("pid=%d\n", getpid());
 	return argv + optind;
 }
 
@@ -319,25 +331,17 @@ static inline void reference_read_line(void)
 
 static inline void reference_wait(const char *marker)
 {
+	bool wait = reference_waits; /* now: its page may not be there yet */
 	struct reference_faults before, noise;
 
 	printf("%s=1\n", marker);
 	fflush(stdout);
 	before = reference__faults(RUSAGE_SELF);
-	if (reference_waits)
+	if (wait)
 		reference_read_line();
 	noise = reference__faults_since(RUSAGE_SELF, before);
 	reference_must(!noise.minor && !noise.major, "%ld page faults while waiting after %s=1",
 		       noise.minor + noise.major, marker);
-}
-
-/* Call before anything is printed or a thread is made. */
-static inline void reference_begin(void)
-{
-	static char buffer[1 << 16];
-
-	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
-	printf("pid=%d\n", getpid());
 }
 
 /* Call with all threads made and all memory mapped that is not to be measured. */

@@ -26,7 +26,6 @@ int main(int argc, char **argv)
 	pthread_t thread;
 
 	reference_arguments(argc, argv, 0, "renumbered [-w]");
-	reference_begin();
 	reference_open();
 	printf("failed=1\n");
 	fflush(stdout);

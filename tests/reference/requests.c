@@ -140,7 +140,6 @@ int main(int argc, char **argv)
 	struct requests_bpf *skel;
 	struct ring_buffer *ring;
 
-	reference_begin();
 	make_room();
 	skel = load(args[0]);
 	ring = ring_buffer__new(bpf_map__fd(skel->maps.done), learn, NULL, NULL);

@@ -87,7 +87,6 @@ int main(int argc, char **argv)
 	reference_need(last_pid >= 0, "cannot set ns_last_pid: %m");
 	load__pin(load__cpu_from_end(0));
 	prctl(PR_SET_TIMERSLACK, 1UL); /* else each sleeps for much longer */
-	reference_begin();
 	reference_open();
 	while (used < count && pids++ < MOST_PIDS)
 		used += use_one_pid(count - used);

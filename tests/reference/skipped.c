@@ -40,7 +40,6 @@ int main(int argc, char **argv)
 	char *touched;
 
 	walk_open();
-	reference_begin();
 	walk_start(walk);
 	reference_open();
 	is_open = true;

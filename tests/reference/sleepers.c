@@ -182,7 +182,6 @@ int main(int argc, char **argv)
 	struct shared *shared = map_shared();
 
 	parse(shared, argc, argv);
-	reference_begin();
 	start_children(shared);
 	for (unsigned int i = 0; i < shared->children; i++) {
 		struct child *child = &shared->child[i];

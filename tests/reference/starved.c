@@ -37,7 +37,6 @@ int main(int argc, char **argv)
 
 	uffd.pages = reference_number(args[0], "PAGES", 1, 1 << 20);
 	uffd.delay_ns = reference_time(args[1], "RUN_MS", NSEC_PER_MSEC);
-	reference_begin();
 	cpu = load__cpu_from_end(0);
 	load__pin(cpu);
 	reference_check(reference_uffd__open(&uffd), uffd.why);

@@ -60,7 +60,6 @@ int main(int argc, char **argv)
 		stuck.touched = 2;
 	else if (strcmp(argv[0], "never") && strcmp(argv[0], "ends"))
 		reference_die(REFERENCE_USAGE, "usage: %s", usage);
-	reference_begin();
 	reference_check(reference_uffd__open(&stuck.uffd), stuck.uffd.why);
 	pthread_barrier_init(&stuck.start, NULL, 2);
 	thread = reference_thread(write_pages, &stuck);

@@ -141,7 +141,6 @@ int main(int argc, char **argv)
 	processes = reference_number(arguments[1], "PROCESSES", 1, 30000);
 	rounds = reference_number(arguments[2], "ROUNDS", 0, 1 << 30);
 	alike = (pid_t)reference_number(arguments[3], "ALIKE", 0, MOST_ID);
-	reference_begin();
 	device = open(arguments[0], O_RDWR | O_CLOEXEC | (rounds ? O_DIRECT : 0));
 	reference_must(device >= 0, "%s: %m", arguments[0]);
 	blocks = reference_share(processes * BLOCK);

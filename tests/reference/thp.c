@@ -63,7 +63,6 @@ int main(int argc, char **argv)
 
 	argv = reference_arguments(argc, argv, 1, "thp [-w] COUNT");
 	count = reference_number(argv[0], "COUNT", 1, 4096);
-	reference_begin();
 	need_thp();
 	reference_open();
 	run(count);

@@ -31,7 +31,6 @@ int main(int argc, char **argv)
 			touch.kernel = is_kernel(optarg);
 	argv = reference_arguments(argc, argv, 1, "touch [-w] [-r] [-s user|kernel] PAGES");
 	touch.pages = reference_number(argv[0], "PAGES", 1, 1 << 20);
-	reference_begin();
 	reference_check(reference_touch__prepare(&touch), touch.why);
 	reference_open();
 	err = reference_touch__run(&touch);

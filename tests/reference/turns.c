@@ -103,8 +103,7 @@ int main(int argc, char **argv)
 {
 	pid_t pids[PROCESSES];
 
-	if (argc != 2)
-		reference_die(REFERENCE_USAGE, "usage: turns ROUNDS");
+	reference_usage(argc == 2, "turns ROUNDS");
 	shared = reference_share(sizeof(*shared));
 	shared->rounds = reference_number(argv[1], "ROUNDS", 1, 1000000);
 	for (enum task task = A; task < PROCESSES; task++)

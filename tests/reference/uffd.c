@@ -25,7 +25,6 @@ int main(int argc, char **argv)
 	argv = reference_arguments(argc, argv, 2, "uffd [-w] [-t THREADS] PAGES DELAY_MS");
 	uffd.pages = reference_number(argv[0], "PAGES", 1, 1 << 20);
 	uffd.delay_ns = reference_time(argv[1], "DELAY_MS", NSEC_PER_MSEC);
-	reference_begin();
 	reference_check(reference_uffd__prepare(&uffd), uffd.why);
 	reference_open();
 	err = reference_uffd__run(&uffd);

@@ -141,7 +141,6 @@ int main(int argc, char **argv)
 	seen_by_peer.ns = calloc(rounds, sizeof(uint64_t));
 	cpus[0] = reference_cpu(0);
 	cpus[1] = reference_cpu(1);
-	reference_begin();
 	reference_pipe(told);
 	reference_must(seen_by_peer.ns, "out of memory");
 	capture_open(&capture, COMM);

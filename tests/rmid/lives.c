@@ -225,8 +225,7 @@ int main(int argc, char **argv)
 	if (argc == 3 && !strcmp(argv[1], "quiet"))
 		return 0;
 	quiet = argc == 3 && !strcmp(argv[1], "-q");
-	if (argc != 2 + quiet)
-		reference_die(REFERENCE_USAGE, "usage: lives [-q] ROUNDS");
+	reference_usage(argc == 2 + quiet, "lives [-q] ROUNDS");
 	self = argv[0];
 	for (long round = strtol(argv[argc - 1], NULL, 10); round > 0; round--)
 		for (size_t i = 0; i < sizeof(lives) / sizeof(lives[0]); i++) {

@@ -102,8 +102,7 @@ int main(int argc, char **argv)
 	struct capture_bpf *early, *late;
 	char ignored[64];
 
-	if (argc != 2)
-		reference_die(REFERENCE_USAGE, "usage: capture sched|block");
+	reference_usage(argc == 2, "capture sched|block");
 	early = begin(argv[1]);
 	if (read(STDIN_FILENO, ignored, sizeof(ignored)) <= 0)
 		return 2;

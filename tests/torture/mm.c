@@ -104,14 +104,9 @@ static void *map(size_t pages, int flags)
 	return at;
 }
 
-static void touch(volatile char *at, size_t pages, bool write)
+static void touch(char *at, size_t pages, bool write)
 {
-	for (size_t i = 0; i < pages; i++) {
-		if (write)
-			at[i * PAGE] = (char)i;
-		else
-			(void)at[i * PAGE];
-	}
+	load__touch(at, pages, !write);
 }
 
 static size_t some_pages(struct actor *self)
