@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * As much of a kernel as kmod/rmid's files need that know one: a test includes this, then
- * these files themselves, for which the kernel's headers are empty. All is one thread. The test says which CPU
- * it is on, what time it is, what CPUID and the model-specific registers hold; and what the CPUs do
- * before an interrupt reaches them.
+ * As much of a kernel as kmod/rmid's files need that know one: a test includes this, then these
+ * files themselves, for which the kernel's headers are empty. All is one thread. The test says
+ * which CPU it is on, what time it is, what CPUID and the model-specific registers hold; and what
+ * the CPUs do before an interrupt reaches them.
  */
 #ifndef LATSCOPE_TESTS_RMID_KERNEL_H
 #define LATSCOPE_TESTS_RMID_KERNEL_H
