@@ -18,7 +18,7 @@ $(REFERENCE): %: %.o $(REFERENCE_OBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ -lpthread $(LIBS_REFERENCE) -o $@
 
-$(TORTURE): %: %.o
+$(TORTURE): %: %.o $(REFERENCE_OBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS) -lpthread -o $@
 
@@ -31,11 +31,11 @@ $(OUT)/tests/emu/resctrlfs/resctrlfs: $(RESCTRLFS)
 	$(Q)$(CC) $(CFLAGS) $^ -lfuse3 -o $@
 
 $(OUT)/tests/rmid/check: $(OUT)/tests/rmid/check.o $(OUT)/tests/rmid/live.o
-$(OUT)/tests/rmid/lives: $(OUT)/tests/rmid/lives.o
+$(OUT)/tests/rmid/lives: $(OUT)/tests/rmid/lives.o $(REFERENCE_OBJ)
 $(OUT)/bench/rmid_alloc: $(OUT)/bench/rmid_alloc.o $(RMID_OBJ)
 $(OUT)/tests/rmid/check $(OUT)/tests/rmid/lives $(OUT)/bench/rmid_alloc:
 	$(call msg,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $^ -o $@
+	$(Q)$(CC) $(CFLAGS) $^ -lpthread -o $@
 
 # MUTANTS: latscope with one instruction more in the guest's crossing that the name says, or in all crossings.
 MUTANTS := $(foreach event,fault syscall int80,$(OUT)/mutant/$(event)_u2k $(OUT)/mutant/$(event)_k2u) \

@@ -19,11 +19,17 @@ $(OUT)/san/%.o: %.c $(STRICT)
 
 $(EMU): $(EMU_LIB)
 
-# Stand-ins and fixtures often need none of their parameters.
-$(OUT)/san/tests/%.o: WARN += -Wno-unused-parameter
+# Stand-ins, fixtures and the functions of threads often need none of their parameters.
+$(OUT)/san/tests/%.o $(OUT)/tests/%.o: WARN += -Wno-unused-parameter
 
-# It compiles files of a kernel module; tests/rmid/kernel has stand-ins for the kernel's headers.
-$(OUT)/san/tests/unit/test_rmid_kernel.o: CPPFLAGS := -Itests/rmid/kernel $(CPPFLAGS)
+# It compiles files of a kernel module. What these need of the kernel's headers is in tests/rmid/kernel: here they are empty.
+EMPTY := $(OUT)/san/tests/rmid/kernel
+$(OUT)/san/tests/unit/test_rmid_kernel.o: CPPFLAGS := -I$(EMPTY) $(CPPFLAGS)
+$(OUT)/san/tests/unit/test_rmid_kernel.o: | $(EMPTY)/made
+$(EMPTY)/made: $(wildcard kmod/rmid/*.[ch])
+	$(Q)sed -n 's|^#include <\([a-z]*/.*\)>|\1|p' $^ | grep -v -e '^uapi/' -e '^linux/types' | while read -r header; do \
+		mkdir -p "$(@D)/$${header%/*}" && : >"$(@D)/$$header"; done
+	$(Q)touch $@
 
 # They compile BPF programs for this machine; tests/bpf/host has stand-ins for the helpers. The warnings are those of another
 # compiler than clang.

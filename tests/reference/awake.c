@@ -11,7 +11,6 @@
  * switches.
  */
 #include <linux/futex.h>
-#include <time.h>
 
 #include "reference.h"
 
@@ -31,8 +30,8 @@ static void sleep_once(struct futex_waitv *waits)
 	struct rusage before, after;
 
 	getrusage(RUSAGE_THREAD, &before);
-	if (syscall(SYS_futex_waitv, waits, FUTEXES, 0, NULL, 0) < 0 && errno != EINTR)
-		reference_die(REFERENCE_CANNOT, "no wait for several futexes: %m");
+	reference_need(syscall(SYS_futex_waitv, waits, FUTEXES, 0, NULL, 0) >= 0 || errno == EINTR,
+		       "no wait for several futexes: %m");
 	getrusage(RUSAGE_THREAD, &after);
 	if (after.ru_nvcsw != before.ru_nvcsw)
 		slept++;
@@ -44,13 +43,12 @@ static void *wait_for_wakeups(void *unused)
 {
 	struct futex_waitv waits[FUTEXES] = {};
 
-	(void)unused;
 	for (int i = 0; i < FUTEXES; i++) {
 		waits[i].uaddr = (uintptr_t)&words[i];
 		waits[i].flags = FUTEX_32 | FUTEX_PRIVATE_FLAG;
 	}
 	load__pin(cpus[0]);
-	atomic_store(&waiter_tid, syscall(SYS_gettid));
+	atomic_store(&waiter_tid, gettid());
 	pthread_barrier_wait(&go);
 	for (unsigned long i = 0; i < rounds; i++) {
 		sleep_once(waits);
@@ -72,30 +70,26 @@ static void *want_its_cpu(void *unused)
 
 int main(int argc, char **argv)
 {
-	struct reference_window window = {};
 	pthread_t threads[2];
 
-	argv = reference_arguments(&window, argc, argv, 1, "awake [-w] ROUNDS");
+	argv = reference_arguments(argc, argv, 1, "awake [-w] ROUNDS");
 	rounds = reference_number(argv[0], "ROUNDS", 1, 1000000);
 	reference_need_cpus(2);
 	cpus[0] = reference_cpu(0);
 	cpus[1] = reference_cpu(1);
 	load__pin(cpus[1]);
 	reference_sched__outweigh();
-	reference_begin();
 	pthread_barrier_init(&go, NULL, 3);
 	threads[0] = reference_thread(wait_for_wakeups, NULL);
 	threads[1] = reference_thread(want_its_cpu, NULL);
-	while (!atomic_load(&waiter_tid))
-		load__sleep(NSEC_PER_MSEC);
-	printf("waiter_tid=%d\n", atomic_load(&waiter_tid));
-	reference_open(&window);
+	printf("waiter_tid=%d\n", reference_await(&waiter_tid));
+	reference_open();
 	pthread_barrier_wait(&go);
 	while (!atomic_load(&ended))
 		syscall(SYS_futex, words, FUTEX_WAKE_PRIVATE, 1);
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	printf("slept=%lu forgotten=%lu\n", slept, forgotten);
-	reference_close(&window);
+	reference_close();
 	return 0;
 }

@@ -6,14 +6,9 @@
 #ifndef LATSCOPE_TESTS_CAPTURE_H
 #define LATSCOPE_TESTS_CAPTURE_H
 
-#include <fcntl.h>
 #include <linux/perf_event.h>
-#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <time.h>
 
 #include "reference.h"
 
@@ -61,8 +56,7 @@ static inline uint64_t capture_id(enum capture_point point)
 	if (access(path, R_OK))
 		mount("tracefs", TRACING, "tracefs", 0, NULL);
 	file = fopen(path, "re");
-	if (!file || fscanf(file, "%lu", &id) != 1)
-		reference_die(REFERENCE_CANNOT, "%s: cannot be read", path);
+	reference_need(file && fscanf(file, "%lu", &id) == 1, "%s: cannot be read", path);
 	fclose(file);
 	return id;
 }
@@ -84,13 +78,12 @@ static inline int capture_open_point(enum capture_point point, int cpu, const ch
 	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	char filter[128];
 
-	if (fd < 0)
-		reference_die(REFERENCE_CANNOT, "no perf event for %s: %m", capture_names[point]);
+	reference_need(fd >= 0, "no perf event for %s: %m", capture_names[point]);
 	snprintf(filter, sizeof(filter),
 		 point == SWITCH ? "prev_comm == \"%s\" || next_comm == \"%s\"" : "comm == \"%s\"",
 		 comm, comm);
-	if (ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter))
-		reference_die(REFERENCE_CANNOT, "no filter for %s: %m", capture_names[point]);
+	reference_need(!ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter), "no filter for %s: %m",
+		       capture_names[point]);
 	return fd;
 }
 
@@ -103,12 +96,11 @@ static inline void capture_open_cpu(struct capture *capture, int cpu, const char
 		fds[point] = capture_open_point(point, cpu, comm);
 	ring = mmap(NULL, (1 + CAPTURE_PAGES) * load__page(), PROT_READ | PROT_WRITE, MAP_SHARED,
 		    fds[0], 0);
-	if (ring == MAP_FAILED)
-		reference_die(REFERENCE_CANNOT, "no ring for perf events: %m");
+	reference_need(ring != MAP_FAILED, "no ring for perf events: %m");
 	capture->rings[cpu] = ring;
 	for (int point = 1; point < CAPTURE_POINTS; point++)
-		if (ioctl(fds[point], PERF_EVENT_IOC_SET_OUTPUT, fds[0]))
-			reference_die(REFERENCE_CANNOT, "perf events do not share a ring");
+		reference_need(!ioctl(fds[point], PERF_EVENT_IOC_SET_OUTPUT, fds[0]),
+			       "perf events do not share a ring");
 }
 
 #define CAPTURE_NAPS 5
@@ -128,8 +120,9 @@ static inline void capture_check_cpu(struct capture *capture, int cpu)
 	for (int i = 0; i < CAPTURE_NAPS; i++)
 		load__sleep(NSEC_PER_MSEC);
 	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
-	if (read(fd, &count, sizeof(count)) != sizeof(count) || count < 2 * CAPTURE_NAPS)
-		reference_die(REFERENCE_CANNOT, "perf events miss switches on CPU %d", cpu);
+	reference_need(read(fd, &count, sizeof(count)) == sizeof(count) &&
+			       count >= 2 * CAPTURE_NAPS,
+		       "perf events miss switches on CPU %d", cpu);
 	capture->starts[cpu] = capture->rings[cpu]->data_head;
 }
 
@@ -191,8 +184,7 @@ static inline size_t capture_field(enum capture_point point, const char *name)
 	}
 	if (file)
 		fclose(file);
-	if (!offset || offset > 100)
-		reference_die(REFERENCE_CANNOT, "%s: no field %s", path, name);
+	reference_need(offset && offset <= 100, "%s: no field %s", path, name);
 	return offset;
 }
 
@@ -234,14 +226,12 @@ static inline void capture_add(struct capture *capture, const struct capture_rec
 	uint16_t type;
 	int64_t state;
 
-	if (record->header.type == PERF_RECORD_LOST)
-		reference_die(REFERENCE_FAILED, "the ring of perf events was full");
+	reference_must(record->header.type != PERF_RECORD_LOST, "the ring of perf events was full");
 	if (record->header.type != PERF_RECORD_SAMPLE)
 		return;
 	memcpy(&type, record->raw, sizeof(type));
 	while (layout->type != type)
-		if (++layout == layouts + CAPTURE_POINTS)
-			reference_die(REFERENCE_FAILED, "an event of another kind");
+		reference_must(++layout != layouts + CAPTURE_POINTS, "an event of another kind");
 	event->ns = record->ns;
 	event->point = layout - layouts;
 	event->pid = capture_pid(capture, record->raw, layout->comm, layout->pid);
@@ -266,8 +256,7 @@ static inline void capture_drain(struct capture *capture, int cpu,
 
 	capture->events = realloc(capture->events,
 				  (capture->nr_events + most) * sizeof(struct capture_event));
-	if (!capture->events)
-		reference_die(REFERENCE_FAILED, "out of memory");
+	reference_must(capture->events, "out of memory");
 	memset(capture->events + capture->nr_events, 0, most * sizeof(struct capture_event));
 	for (uint64_t at = capture->starts[cpu]; at < head; at += record.header.size) {
 		for (size_t i = 0; i < sizeof(record); i++)
@@ -280,13 +269,6 @@ static inline int capture_by_time(const void *a, const void *b)
 {
 	uint64_t left = ((const struct capture_event *)a)->ns;
 	uint64_t right = ((const struct capture_event *)b)->ns;
-
-	return left < right ? -1 : left > right;
-}
-
-static inline int capture_by_length(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
 
 	return left < right ? -1 : left > right;
 }
@@ -345,8 +327,7 @@ static inline void capture_replay(struct capture *capture)
 	qsort(capture->events, capture->nr_events, sizeof(*capture->events), capture_by_time);
 	capture->run_queue.ns = calloc(capture->nr_events + 1, sizeof(uint64_t));
 	capture->wakeup.ns = calloc(capture->nr_events + 1, sizeof(uint64_t));
-	if (!tasks || !capture->run_queue.ns || !capture->wakeup.ns)
-		reference_die(REFERENCE_FAILED, "out of memory");
+	reference_must(tasks && capture->run_queue.ns && capture->wakeup.ns, "out of memory");
 	for (size_t i = 0; i < capture->nr_events; i++)
 		capture_replay_one(capture, tasks, &capture->events[i]);
 	free(tasks);
@@ -357,7 +338,7 @@ static inline void capture_print(const char *name, struct capture_samples *sampl
 {
 	uint64_t sum = 0;
 
-	qsort(samples->ns, samples->count, sizeof(uint64_t), capture_by_length);
+	qsort(samples->ns, samples->count, sizeof(uint64_t), reference_by_number);
 	for (size_t i = 0; i < samples->count; i++)
 		sum += samples->ns[i];
 	printf("%s_count=%zu %s_sum_ns=%lu", name, samples->count, name, sum);

@@ -30,13 +30,12 @@ static void make(struct cold *cold, const char *path)
 	static char page[LOAD_PAGE_MAX];
 
 	cold->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (cold->fd < 0)
-		reference_die(REFERENCE_FAILED, "cannot make %s: %m", path);
+	reference_must(cold->fd >= 0, "cannot make %s: %m", path);
 	unlink(path);
 	memset(page, 1, sizeof(page));
 	for (size_t i = 0; i < cold->pages; i++)
-		if (write(cold->fd, page, load__page()) != (ssize_t)load__page())
-			reference_die(REFERENCE_FAILED, "cannot write %s: %m", path);
+		reference_must(write(cold->fd, page, load__page()) == (ssize_t)load__page(),
+			       "cannot write %s: %m", path);
 }
 
 static size_t cached_pages(const struct cold *cold, void *map)
@@ -44,8 +43,8 @@ static size_t cached_pages(const struct cold *cold, void *map)
 	static unsigned char resident[1 << 20];
 	size_t count = 0;
 
-	if (mincore(map, cold->pages * load__page(), resident))
-		reference_die(REFERENCE_FAILED, "cannot ask what is cached: %m");
+	reference_must(!mincore(map, cold->pages * load__page(), resident),
+		       "cannot ask what is cached: %m");
 	for (size_t i = 0; i < cold->pages; i++)
 		count += resident[i] & 1;
 	return count;
@@ -56,8 +55,8 @@ static char *map_file(const struct cold *cold)
 	size_t length = cold->pages * load__page();
 	char *map = mmap(NULL, length, PROT_READ, MAP_SHARED, cold->fd, 0);
 
-	if (map == MAP_FAILED || (!cold->ahead && madvise(map, length, MADV_RANDOM)))
-		reference_die(REFERENCE_FAILED, "cannot map the file: %m");
+	reference_must(map != MAP_FAILED && (cold->ahead || !madvise(map, length, MADV_RANDOM)),
+		       "cannot map the file: %m");
 	return map;
 }
 
@@ -71,16 +70,13 @@ static void drop(const struct cold *cold)
 	size_t left = 1;
 
 	for (int tries = 0; left && tries < 150; tries++) {
-		if (fsync(cold->fd))
-			reference_die(REFERENCE_FAILED, "cannot write the file out: %m");
+		reference_must(!fsync(cold->fd), "cannot write the file out: %m");
 		posix_fadvise(cold->fd, 0, 0, POSIX_FADV_DONTNEED);
 		left = cached_pages(cold, map);
 		if (left)
 			load__sleep(10 * NSEC_PER_MSEC);
 	}
-	if (left)
-		reference_die(REFERENCE_CANNOT, "%zu pages stay cached: a file system in memory?",
-			      left);
+	reference_need(!left, "%zu pages stay cached: a file system in memory?", left);
 	munmap(map, cold->pages * load__page());
 }
 
@@ -100,39 +96,27 @@ static void run(struct cold *cold)
 	char *map = map_file(cold);
 	struct reference_faults faults;
 
-	if (cached_pages(cold, map))
-		reference_die(REFERENCE_FAILED,
-			      "another process read the file into the page cache");
+	reference_must(!cached_pages(cold, map),
+		       "another process read the file into the page cache");
 	faults = touch(cold, map);
 	printf("pages=%zu\nelapsed_ns=%lu\n", cold->pages, cold->elapsed_ns);
 	reference_print_faults("loop", faults);
-	if (!cold->ahead && faults.major != (long)cold->pages)
-		reference_die(REFERENCE_FAILED, "%zu pages touched, but %ld major faults",
-			      cold->pages, faults.major);
+	reference_must(cold->ahead || faults.major == (long)cold->pages,
+		       "%zu pages touched, but %ld major faults", cold->pages, faults.major);
 }
 
 int main(int argc, char **argv)
 {
-	struct reference_window window = {};
 	struct cold cold = {};
-	int option;
 
-	while ((option = getopt(argc, argv, "wa")) != -1) {
-		if (option == 'w')
-			window.wait = true;
-		else if (option == 'a')
-			cold.ahead = true;
-		else
-			return REFERENCE_USAGE;
-	}
-	if (argc - optind != 2)
-		reference_die(REFERENCE_USAGE, "usage: cold [-w] [-a] FILE PAGES");
-	cold.pages = reference_number(argv[optind + 1], "PAGES", 1, 1 << 20);
-	reference_begin();
-	make(&cold, argv[optind]);
+	while (reference_option(argc, argv, "a"))
+		cold.ahead = true;
+	argv = reference_arguments(argc, argv, 2, "cold [-w] [-a] FILE PAGES");
+	cold.pages = reference_number(argv[1], "PAGES", 1, 1 << 20);
+	make(&cold, argv[0]);
 	drop(&cold);
-	reference_open(&window);
+	reference_open();
 	run(&cold);
-	reference_close(&window);
+	reference_close();
 	return 0;
 }

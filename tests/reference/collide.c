@@ -9,8 +9,6 @@
  * Prints stayer_pid=, two_pid= of each of these two, which the victim never waits for, and
  * short_pid= of each short process with a name of its own. Exit codes as in reference.h.
  */
-#include <linux/sched.h>
-
 #include "reference.h"
 
 #define SHORT 24
@@ -23,25 +21,14 @@ static struct pingpong victim, stayer, first_of_two, second_of_two;
 
 static void must(int err, const char *what)
 {
-	if (err)
-		reference_die(REFERENCE_FAILED, "%s: %s", what, strerror(-err));
+	reference_must(!err, "%s: %s", what, strerror(-err));
 }
 
 static void set_priority(int policy, int priority)
 {
 	const struct sched_param param = { .sched_priority = priority };
 
-	if (sched_setscheduler(0, policy, &param))
-		reference_die(REFERENCE_CANNOT, "cannot set the priority: %m");
-}
-
-static pid_t clone_as(pid_t pid)
-{
-	struct clone_args args = { .exit_signal = SIGCHLD,
-				   .set_tid = (uintptr_t)&pid,
-				   .set_tid_size = 1 };
-
-	return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+	reference_need(!sched_setscheduler(0, policy, &param), "cannot set the priority: %m");
 }
 
 static _Noreturn void live_short(pid_t pid, bool named)
@@ -55,11 +42,6 @@ static _Noreturn void live_short(pid_t pid, bool named)
 	_exit(0);
 }
 
-static _Noreturn void cannot_choose(void)
-{
-	reference_die(REFERENCE_CANNOT, "cannot choose a process ID: %m");
-}
-
 /* IDs that others have are left out. Returns how many there are. */
 static int make_short(pid_t *pids, pid_t first, bool named)
 {
@@ -67,13 +49,11 @@ static int make_short(pid_t *pids, pid_t first, bool named)
 	pid_t got;
 
 	for (pid_t pid = first; pid <= MOST_IDS && made < SHORT; pid += ALIKE) {
-		got = clone_as(pid);
+		got = reference_fork_as(pid);
 		if (!got)
 			live_short(pid, named);
 		if (got > 0)
 			pids[made++] = got;
-		else if (errno != EEXIST)
-			cannot_choose();
 	}
 	return made;
 }
@@ -114,7 +94,6 @@ static void do_nothing(void)
 /* A process that does something for each message, and then answers. */
 static _Noreturn void serve(const char *name, const struct pingpong *pair, void (*work)(void))
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (;;) {
 		must(pingpong__receive(pair, false), name);
 		work();
@@ -124,10 +103,8 @@ static _Noreturn void serve(const char *name, const struct pingpong *pair, void 
 
 static pid_t start(const char *name, const struct pingpong *pair, int policy, int priority)
 {
-	pid_t pid = fork();
+	pid_t pid = reference_fork();
 
-	if (pid < 0)
-		must(-errno, "fork");
 	if (pid)
 		return pid;
 	prctl(PR_SET_NAME, name);
@@ -141,7 +118,7 @@ static void start_two(pid_t *pids, pid_t first)
 	int made = 0;
 
 	for (pid_t pid = first; pid <= MOST_IDS && made < 2; pid += ALIKE) {
-		pid_t got = clone_as(pid);
+		pid_t got = reference_fork_as(pid);
 
 		if (!got && made)
 			serve("second", &second_of_two, do_nothing);
@@ -149,11 +126,8 @@ static void start_two(pid_t *pids, pid_t first)
 			serve("first", &first_of_two, take_turns);
 		if (got > 0)
 			printf("two_pid=%d\n", pids[made++] = got);
-		else if (errno != EEXIST)
-			cannot_choose();
 	}
-	if (made < 2)
-		reference_die(REFERENCE_CANNOT, "there are no free process IDs");
+	reference_need(made >= 2, "there are no free process IDs");
 }
 
 /*
@@ -190,8 +164,7 @@ int main(int argc, char **argv)
 	uint64_t rounds, named;
 	pid_t pids[4], alike;
 
-	if (argc != 4)
-		reference_die(REFERENCE_USAGE, "usage: collide CPU ROUNDS NAMED");
+	reference_usage(argc == 4, "collide CPU ROUNDS NAMED");
 	must(load__pin((int)reference_number(argv[1], "CPU", 0, CPU_SETSIZE - 1)), "CPU");
 	rounds = reference_number(argv[2], "ROUNDS", 1, 1000000);
 	named = reference_number(argv[3], "NAMED", 0, rounds);

@@ -22,7 +22,7 @@ static void *touch_all(void *unused)
 {
 	struct reference_faults before = reference__faults(RUSAGE_THREAD);
 
-	printf("last_tid=%ld\n", syscall(SYS_gettid));
+	printf("last_tid=%d\n", gettid());
 	load__touch(pages, nr_pages, false);
 	last = reference__faults_since(RUSAGE_THREAD, before);
 	return unused;
@@ -30,20 +30,18 @@ static void *touch_all(void *unused)
 
 int main(int argc, char **argv)
 {
-	struct reference_window window = {};
-	char **args = reference_arguments(&window, argc, argv, 2, "crowd [-w] THREADS PAGES");
+	char **args = reference_arguments(argc, argv, 2, "crowd [-w] THREADS PAGES");
 	size_t threads = reference_number(args[0], "THREADS", 1, 1 << 20);
 	char *first;
 
 	nr_pages = reference_number(args[1], "PAGES", 1, 1 << 20);
-	reference_begin();
 	first = reference_map(threads);
 	pages = reference_map(nr_pages);
-	reference_wait("ready", window.wait);
+	reference_wait("ready");
 	for (size_t i = 0; i < threads; i++)
 		pthread_join(reference_thread(touch_one, first + i * load__page()), NULL);
 	pthread_join(reference_thread(touch_all, NULL), NULL);
 	printf("last_faults=%ld\n", last.minor + last.major);
-	reference_wait("done", window.wait);
+	reference_wait("done");
 	return 0;
 }

@@ -19,8 +19,6 @@
  * that were over before the turn was, moved_most_ns= of all. Everything else on that CPU is
  * outweighed.
  */
-#include <time.h>
-
 #include "reference.h"
 
 #define PROCESSES 3
@@ -45,13 +43,6 @@ static bool is(const char *name)
 	return !strcmp(shape, name);
 }
 
-static void nap(uint64_t ns)
-{
-	struct timespec at = clock__timespec(ns);
-
-	nanosleep(&at, NULL);
-}
-
 static void spin_until(uint64_t ns)
 {
 	while (clock__now_ns() < ns)
@@ -69,7 +60,7 @@ static void take_turns(uint64_t end)
 			_exit(REFERENCE_FAILED);
 		spin_until(start + TURN_NS);
 		atomic_store(&shared->turn_ns, 0);
-		nap(2 * TURN_NS);
+		load__sleep(2 * TURN_NS);
 	}
 }
 
@@ -97,7 +88,7 @@ static void work(int which, uint64_t end)
 			;
 	} else if (victim && is("idle")) {
 		while (clock__now_ns() < end)
-			nap(IDLE_NS);
+			load__sleep(IDLE_NS);
 	} else if (victim && is("own")) {
 		if (pthread_create(&thread, NULL, second_thread, &end))
 			_exit(REFERENCE_FAILED);
@@ -110,20 +101,19 @@ static void work(int which, uint64_t end)
 
 static void prepare(int which, const char *cgroup)
 {
-	struct sched_param first = { .sched_priority = 1 };
 	char path[256];
 	FILE *file;
 
-	if (which && has_turns() && sched_setscheduler(0, SCHED_FIFO, &first))
-		reference_die(REFERENCE_CANNOT, "cannot set SCHED_FIFO: %m");
+	if (which && has_turns())
+		reference_be_realtime(1);
 	if (which == 2 && nice(5) == -1) /* the weights of two such priorities are 3.05 to 1 */
 		reference_die(REFERENCE_FAILED, "cannot set the priority");
 	if (which || !is("quota"))
 		return;
 	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
 	file = fopen(path, "we");
-	if (!file || fprintf(file, "%d\n", getpid()) < 0 || fclose(file))
-		reference_die(REFERENCE_CANNOT, "cannot enter %s: %m", cgroup);
+	reference_need(file && fprintf(file, "%d\n", getpid()) >= 0 && !fclose(file),
+		       "cannot enter %s: %m", cgroup);
 }
 
 static _Noreturn void live(int which, const char *cgroup, int ready)
@@ -131,14 +121,13 @@ static _Noreturn void live(int which, const char *cgroup, int ready)
 	static const char *const names[PROCESSES] = { "victim", "hog1", "hog2" };
 	uint64_t end, before;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, names[which]);
 	load__pin(cpu);
 	prepare(which, cgroup);
 	close(ready); /* the last one ends the wait of the parent */
 	close(bell[!which]);
 	while (!(end = atomic_load(&shared->end_ns)))
-		nap(NSEC_PER_MSEC);
+		load__sleep(NSEC_PER_MSEC);
 	before = reference_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	work(which, end);
 	shared->ran_ns[which] = reference_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before;
@@ -153,7 +142,7 @@ static void move(pid_t victim, uint64_t end)
 	while ((now = clock__now_ns()) < end) {
 		turn = atomic_load(&shared->turn_ns);
 		if (!turn || now < turn + MOVE_NS) {
-			nap(NSEC_PER_MSEC / 10);
+			load__sleep(NSEC_PER_MSEC / 10);
 			continue;
 		}
 		shared->moved_most_ns += now - turn;
@@ -162,7 +151,7 @@ static void move(pid_t victim, uint64_t end)
 			shared->moved_least_ns += now - turn;
 		shared->moved_most_ns += clock__now_ns() - now;
 		while (atomic_load(&shared->turn_ns))
-			nap(NSEC_PER_MSEC / 2);
+			load__sleep(NSEC_PER_MSEC / 2);
 		reference_bind(victim, cpu);
 	}
 }
@@ -181,18 +170,17 @@ int main(int argc, char **argv)
 	uint64_t ms, end;
 	char byte;
 
-	if (argc != 4 && argc != 5)
-		reference_die(REFERENCE_USAGE, "usage: culprits SHAPE CPU MS [CGROUP]");
+	reference_usage(argc == 4 || argc == 5, "culprits SHAPE CPU MS [CGROUP]");
 	shape = argv[1];
 	cpu = (int)reference_number(argv[2], "CPU", 0, CPU_SETSIZE - 1);
 	ms = reference_number(argv[3], "MS", 1, 100000);
 	processes = count_processes();
 	shared = reference_share(sizeof(*shared));
-	if (pipe(ready) || pipe(bell))
-		reference_die(REFERENCE_FAILED, "no pipe");
+	reference_pipe(ready);
+	reference_pipe(bell);
 	reference_sched__outweigh();
 	for (int i = 0; i < processes; i++) {
-		pids[i] = fork();
+		pids[i] = reference_fork();
 		if (!pids[i])
 			live(i, argv[4], ready[1]);
 	}

@@ -12,9 +12,8 @@
  * Reference, of user space: count, errors, io_min_ns, io_mean_ns, io_max_ns, io_sum_ns, each one's
  * time in the system call, so an upper bound of its block latency (sync_*: the same of the
  * fdatasync calls). Reference of the kernel: disk_*, what /proc/diskstats added for the device
- * (disk=MAJOR:MINOR) PATH is or lies on, between both waits of -w: requests completed, bios merged
- * into one of them, and the sum of the requests' times from allocation to completion, of ns, cut
- * to ms. With disk_known=0 there are none: the device is not listed, as under btrfs and overlayfs.
+ * (disk=MAJOR:MINOR) PATH is or lies on, between both waits of -w, see selftest/reference/dio.h.
+ * With disk_known=0 there are none.
  *
  * On a device that nobody else uses, disk_reads + disk_read_merges = COUNT as long as BYTES is not
  * more than one request may carry (the queue's max_sectors_kb, and max_segments pages), and each
@@ -22,9 +21,7 @@
  * write of no sectors, so disk_writes + disk_write_merges = 2 * COUNT, and what the device was
  * sent as disk_flushes, one for several fdatasync() of the same moment. So it is with -W -D on a
  * block device, whose driver syncs after each write, but that a disk without FUA has another
- * flush for each. The counters follow the
- * completion that user space waits for, if only just, so they are read once they stand still. A
- * file adds its file system's own I/O, and everybody's on that disk.
+ * flush for each.
  */
 #include <sys/sysmacros.h>
 
@@ -51,33 +48,25 @@ static void print_disk(const struct reference_disk *before, const struct referen
 		       after->field[keys[i].field] - before->field[keys[i].field]);
 }
 
-static void print_times(const char *name, const struct reference_span *times)
-{
-	printf("%s_count=%lu %s_min_ns=%lu %s_mean_ns=%lu %s_max_ns=%lu %s_sum_ns=%lu\n", name,
-	       times->count, name, times->min_ns, name,
-	       (times->count ? times->sum_ns / times->count : 0), name, times->max_ns, name,
-	       times->sum_ns);
-}
-
 static void report(const struct reference_dio *dio)
 {
 	printf("elapsed_ns=%lu\n", dio->elapsed_ns);
 	printf("count=%lu\nerrors=%lu\nbytes=%lu\n", dio->io.count, dio->errors, dio->bytes);
-	print_times("io", &dio->io);
-	print_times("sync", &dio->syncs);
+	reference_print_span("io", &dio->io);
+	reference_print_span("sync", &dio->syncs);
 	printf("disk_known=%d\n", dio->has_disk);
 	if (dio->has_disk)
 		print_disk(&dio->before, &dio->after);
 }
 
-static void parse(struct reference_dio *dio, struct reference_window *window, int argc, char **argv)
+static void parse(struct reference_dio *dio, int argc, char **argv)
 {
+	static const char usage[] = "dio [-w] [-W [-f | -D]] [-b BYTES] [-q DEPTH] [-z BYTES]"
+				    " [-s SEED] PATH COUNT (BYTES in 512s)";
 	int option;
 
-	while ((option = getopt(argc, argv, "wWfDb:q:z:s:")) != -1) {
-		if (option == 'w')
-			window->wait = true;
-		else if (option == 'W')
+	while ((option = reference_option(argc, argv, "WfDb:q:z:s:")))
+		if (option == 'W')
 			dio->write = true;
 		else if (option == 'f')
 			dio->sync = true;
@@ -90,33 +79,26 @@ static void parse(struct reference_dio *dio, struct reference_window *window, in
 			dio->depth = reference_number(optarg, "DEPTH", 1, REFERENCE_DIO_MAX_DEPTH);
 		else if (option == 'z')
 			dio->size = reference_number(optarg, "size", 1 << 20, 1ULL << 40);
-		else if (option == 's')
-			dio->seed = reference_number(optarg, "SEED", 0, UINT32_MAX);
 		else
-			exit(REFERENCE_USAGE);
-	}
-	if (argc - optind != 2 || ((dio->sync || dio->dsync) && !dio->write) || dio->bytes % 512)
-		reference_die(REFERENCE_USAGE,
-			      "usage: dio [-w] [-W [-f | -D]] [-b BYTES] [-q DEPTH] [-z BYTES]"
-			      " [-s SEED] PATH COUNT (BYTES in 512s)");
-	dio->path = argv[optind];
-	dio->count = reference_number(argv[optind + 1], "COUNT", 1, UINT32_MAX);
+			dio->seed = reference_number(optarg, "SEED", 0, UINT32_MAX);
+	argv = reference_arguments(argc, argv, 2, usage);
+	reference_usage((dio->write || !(dio->sync || dio->dsync)) && dio->bytes % 512 == 0, usage);
+	dio->path = argv[0];
+	dio->count = reference_number(argv[1], "COUNT", 1, UINT32_MAX);
 }
 
 int main(int argc, char **argv)
 {
 	static struct reference_dio dio = { .bytes = 4096, .depth = 1, .size = 16 << 20 };
-	struct reference_window window = {};
 	int err;
 
-	parse(&dio, &window, argc, argv);
-	reference_begin();
+	parse(&dio, argc, argv);
 	reference_check(reference_dio__prepare(&dio), dio.why);
 	printf("disk=%u:%u\n", major(dio.disk), minor(dio.disk));
-	reference_open(&window);
+	reference_open();
 	err = reference_dio__run(&dio);
 	report(&dio);
 	reference_check(err, dio.why);
-	reference_close(&window);
+	reference_close();
 	return 0;
 }

@@ -15,8 +15,6 @@
  * kernel2 - kernel1 - (most2 - least1) switches were hidden in between. Without BPF, others_us,
  * least and most are 0.
  */
-#include <time.h>
-
 #include <bpf/libbpf.h>
 
 #include <disturbance.skel.h>
@@ -24,14 +22,6 @@
 #include "reference.h"
 
 static struct disturbance_bpf *bpf;
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static uint64_t count_switches(void)
 {
@@ -45,7 +35,7 @@ static uint64_t others_ns(void)
 
 	for (size_t i = 0; bpf && i < sizeof(bpf->bss->since_ns) / sizeof(uint64_t); i++) {
 		uint64_t since = __atomic_load_n(&bpf->bss->since_ns[i], __ATOMIC_RELAXED);
-		uint64_t now = now_ns();
+		uint64_t now = clock__now_ns();
 
 		sum += __atomic_load_n(&bpf->bss->others_ns[i], __ATOMIC_RELAXED);
 		if (since && since < now)
@@ -60,18 +50,17 @@ static void print_counters(void)
 	char line[8192];
 	FILE *stat = fopen("/proc/stat", "r");
 
-	if (!stat)
-		reference_die(REFERENCE_FAILED, "cannot read /proc/stat: %m");
+	reference_must(stat, "cannot read /proc/stat: %m");
 	least = count_switches();
-	if (!fgets(line, sizeof(line), stat) ||
-	    sscanf(line, "cpu %*u %*u %*u %*u %*u %*u %*u %lu", &steal) != 1)
-		reference_die(REFERENCE_FAILED, "cannot parse /proc/stat");
+	reference_must(fgets(line, sizeof(line), stat) &&
+			       sscanf(line, "cpu %*u %*u %*u %*u %*u %*u %*u %lu", &steal) == 1,
+		       "cannot parse /proc/stat");
 	while (fgets(line, sizeof(line), stat))
 		sscanf(line, "ctxt %lu", &kernel);
 	fclose(stat);
 	most = count_switches();
 	printf("%lu %lu %lu %lu %lu %lu\n",
-	       now_ns() / 1000 * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN),
+	       clock__now_ns() / 1000 * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN),
 	       steal * (1000000 / (uint64_t)sysconf(_SC_CLK_TCK)), others_ns() / 1000, kernel,
 	       least, most);
 	fflush(stdout);
@@ -93,8 +82,7 @@ int main(int argc, char **argv)
 {
 	char line[16];
 
-	if (argc != 2)
-		reference_die(REFERENCE_USAGE, "usage: disturbance PID");
+	reference_usage(argc == 2, "disturbance PID");
 	libbpf_set_print(NULL);
 	attach((int)strtol(argv[1], NULL, 10));
 	while (fgets(line, sizeof(line), stdin))

@@ -50,14 +50,13 @@ static uint64_t off_cpu_now(void)
 static void begin(int thread)
 {
 	load__pin(cpu);
-	atomic_store(&tids[thread], (int)syscall(SYS_gettid));
+	atomic_store(&tids[thread], gettid());
 	reference_sched__park_start(start[0]);
 }
 
 static _Noreturn void end(void)
 {
-	if (write(ended[1], "", 1) != 1)
-		reference_die(REFERENCE_FAILED, "cannot write to a pipe");
+	reference_must(write(ended[1], "", 1) == 1, "cannot write to a pipe");
 	reference_sched__park_end();
 }
 
@@ -66,7 +65,6 @@ static void *nearly_sleep(void *unused)
 	struct futex_waitv waits[FUTEXES] = {};
 	long before;
 
-	(void)unused;
 	for (int i = 0; i < FUTEXES; i++) {
 		waits[i].uaddr = (uintptr_t)&word;
 		waits[i].val = i == FUTEXES - 1;
@@ -77,8 +75,9 @@ static void *nearly_sleep(void *unused)
 	before = switches_now();
 	waited_ns = off_cpu_now();
 	while (!atomic_load_explicit(&stop, memory_order_relaxed))
-		if (syscall(SYS_futex_waitv, waits, FUTEXES, 0, NULL, 0) < 0 && errno != EAGAIN)
-			reference_die(REFERENCE_CANNOT, "no wait for several futexes: %m");
+		reference_need(syscall(SYS_futex_waitv, waits, FUTEXES, 0, NULL, 0) >= 0 ||
+				       errno == EAGAIN,
+			       "no wait for several futexes: %m");
 	waited_ns = off_cpu_now() - waited_ns;
 	switches = switches_now() - before;
 	end();
@@ -86,11 +85,7 @@ static void *nearly_sleep(void *unused)
 
 static void *take_cpu(void *unused)
 {
-	struct sched_param param = { .sched_priority = REFERENCE_HOG_PRIORITY };
-
-	(void)unused;
-	if (sched_setscheduler(0, SCHED_FIFO, &param))
-		reference_die(REFERENCE_CANNOT, "cannot use SCHED_FIFO: %m");
+	reference_be_realtime(REFERENCE_HOG_PRIORITY);
 	begin(1);
 	for (unsigned int i = 0; i < count; i++) {
 		load__sleep(3 * run_ns);
@@ -104,36 +99,31 @@ static void *take_cpu(void *unused)
 
 static uint64_t parked_pcount(long where)
 {
-	while (!atomic_load(&tids[0]) || !atomic_load(&tids[1]))
-		load__sleep(NSEC_PER_MSEC);
-	reference_parked(getpid(), atomic_load(&tids[1]), where);
-	return reference_parked(getpid(), atomic_load(&tids[0]), where).pcount;
+	reference_parked(getpid(), reference_await(&tids[1]), where);
+	return reference_parked(getpid(), reference_await(&tids[0]), where).pcount;
 }
 
 int main(int argc, char **argv)
 {
-	struct reference_window window = {};
 	uint64_t before;
 	char byte;
 
-	argv = reference_arguments(&window, argc, argv, 3, "drowsy [-w] CPU RUN_US COUNT");
+	argv = reference_arguments(argc, argv, 3, "drowsy [-w] CPU RUN_US COUNT");
 	cpu = reference_number(argv[0], "CPU", 0, CPU_SETSIZE - 1);
 	run_ns = reference_number(argv[1], "RUN_US", 1, 300000) * 1000;
 	count = reference_number(argv[2], "COUNT", 1, 100000);
-	if (pipe(start) || pipe(ended))
-		reference_die(REFERENCE_FAILED, "no pipe");
-	reference_begin();
+	reference_pipe(start);
+	reference_pipe(ended);
 	reference_thread(nearly_sleep, NULL);
 	reference_thread(take_cpu, NULL);
 	before = parked_pcount(REFERENCE_PARK_START);
 	printf("drowsy_tid=%d\n", atomic_load(&tids[0]));
-	reference_open(&window);
+	reference_open();
 	close(start[1]);
 	for (int i = 0; i < 2; i++)
-		if (read(ended[0], &byte, 1) != 1)
-			reference_die(REFERENCE_FAILED, "a thread ended early");
+		reference_must(read(ended[0], &byte, 1) == 1, "a thread ended early");
 	printf("counted=%lu ", parked_pcount(REFERENCE_PARK_END) - before);
 	printf("waits=%ld waited_ns=%lu run_sum_ns=%lu\n", switches + 1, waited_ns, runs.sum_ns);
-	reference_close(&window);
+	reference_close();
 	return 0;
 }

@@ -13,8 +13,6 @@
  * out and counted: late=. steal_ns= is what the CPUs' hypervisor took from them, which schedstat
  * leaves out. The first second is for settling and has no line.
  */
-#include <time.h>
-
 #include "reference.h"
 
 #define CHILDREN 4
@@ -96,8 +94,7 @@ int main(int argc, char **argv)
 	pid_t pids[CHILDREN];
 	int late = 0;
 
-	if (argc != 2 && argc != 3)
-		reference_die(REFERENCE_USAGE, "usage: duty SECONDS [SCALE]");
+	reference_usage(argc == 2 || argc == 3, "duty SECONDS [SCALE]");
 	seconds = reference_number(argv[1], "SECONDS", 1, MOST_SECONDS) + 1;
 	scale = argc == 3 ? reference_number(argv[2], "SCALE", 1, 10) : 1;
 	reference_sched__outweigh(); /* come late less often */

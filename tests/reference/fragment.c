@@ -11,8 +11,6 @@
 
 #include "reference.h"
 
-#define HUGE (2UL << 20)
-
 static uint64_t compact_stall(void)
 {
 	FILE *file = fopen("/proc/vmstat", "re");
@@ -36,37 +34,28 @@ static void fragment(void)
 	sysinfo(&info);
 	pages = info.freeram * info.mem_unit / page / 64 * 60;
 	map = reference_map(pages);
-	if (mlock(map, pages * page) || munlock(map, pages * page))
-		reference_die(REFERENCE_FAILED, "cannot fill %zu pages: %m", pages);
+	reference_must(!mlock(map, pages * page) && !munlock(map, pages * page),
+		       "cannot fill %zu pages: %m", pages);
 	for (size_t i = 0; i < pages; i += 2)
 		madvise(map + i * page, page, MADV_DONTNEED);
 }
 
 int main(int argc, char **argv)
 {
-	struct reference_window window = {};
-	char **args = reference_arguments(&window, argc, argv, 1, "fragment [-w] COUNT");
+	char **args = reference_arguments(argc, argv, 1, "fragment [-w] COUNT");
 	size_t count = reference_number(args[0], "COUNT", 1, 1 << 16);
 	uint64_t stalls;
 	char *map;
 
-	reference_begin();
 	fragment();
-	map = mmap(NULL, (count + 1) * HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-		   -1, 0);
-	if (map == MAP_FAILED)
-		reference_die(REFERENCE_FAILED, "cannot map: %m");
-	map = (char *)(((uintptr_t)map + HUGE - 1) & ~(HUGE - 1));
-	if (madvise(map, count * HUGE, MADV_HUGEPAGE))
-		reference_die(REFERENCE_CANNOT, "this kernel has no transparent huge pages");
-	reference_wait("ready", window.wait);
+	map = reference_map_huge(count);
+	reference_wait("ready");
 	stalls = compact_stall();
 	for (size_t i = 0; i < count; i++)
-		*(volatile char *)(map + i * HUGE) = 1;
+		*(volatile char *)(map + i * REFERENCE_HUGE) = 1;
 	stalls = compact_stall() - stalls;
 	printf("count=%zu\ncompact_stall=%lu\n", count, stalls);
-	if (!stalls)
-		reference_die(REFERENCE_FAILED, "nothing was compacted");
-	reference_wait("done", window.wait);
+	reference_must(stalls, "nothing was compacted");
+	reference_wait("done");
 	return 0;
 }

@@ -22,8 +22,7 @@ static pid_t start_child(void)
 		raise(SIGSTOP);
 		_exit(0);
 	}
-	if (waitpid(child, NULL, WUNTRACED) != child)
-		reference_die(REFERENCE_FAILED, "cannot wait for the child: %m");
+	reference_must(waitpid(child, NULL, WUNTRACED) == child, "cannot wait for the child: %m");
 	return child;
 }
 
@@ -74,9 +73,8 @@ static void fault_remote(pid_t child, char *map, size_t pages)
 
 static void check(size_t pages, struct reference_faults faults)
 {
-	if (faults.minor + faults.major != (long)pages)
-		reference_die(REFERENCE_FAILED, "%zu pages faulted in, but %ld faults", pages,
-			      faults.minor + faults.major);
+	reference_must(faults.minor + faults.major == (long)pages,
+		       "%zu pages faulted in, but %ld faults", pages, faults.minor + faults.major);
 }
 
 static void run_local(size_t pages)
@@ -106,38 +104,28 @@ static void run_remote(pid_t child, char *map, size_t pages)
 
 int main(int argc, char **argv)
 {
-	struct reference_window window = {};
 	bool is_remote = false;
 	char *map = NULL;
 	pid_t child = 0;
 	size_t pages;
-	int option;
 
-	while ((option = getopt(argc, argv, "wr")) != -1) {
-		if (option == 'w')
-			window.wait = true;
-		else if (option == 'r')
-			is_remote = true;
-		else
-			return REFERENCE_USAGE;
-	}
-	if (argc - optind != 1)
-		reference_die(REFERENCE_USAGE, "usage: gup [-w] [-r] PAGES");
-	pages = reference_number(argv[optind], "PAGES", 1, 1 << 20);
-	reference_begin();
+	while (reference_option(argc, argv, "r"))
+		is_remote = true;
+	argv = reference_arguments(argc, argv, 1, "gup [-w] [-r] PAGES");
+	pages = reference_number(argv[0], "PAGES", 1, 1 << 20);
 	if (is_remote) {
 		map = reference_map(pages);
 		child = start_child();
 		/* The child's stays; ours would be faulted in by reference_open(). */
 		munmap(map, pages * load__page());
 	}
-	reference_open(&window);
+	reference_open();
 	printf("pages=%zu\n", pages);
 	if (is_remote)
 		run_remote(child, map, pages);
 	else
 		run_local(pages);
-	reference_close(&window);
+	reference_close();
 	if (is_remote)
 		reference_end(child);
 	return 0;

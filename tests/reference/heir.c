@@ -26,9 +26,8 @@ static void *execute(void *unused)
 {
 	char *const arguments[] = { program, rounds_text, "after", NULL };
 
-	(void)unused;
 	sleep_often();
-	atomic_store(&tid, (int)syscall(SYS_gettid));
+	atomic_store(&tid, gettid());
 	reference_sched__park_start(start[0]);
 	execv("/proc/self/exe", arguments);
 	reference_die(REFERENCE_FAILED, "cannot execute: %m");
@@ -40,8 +39,8 @@ static int go_on(void)
 	struct reference_sched sched;
 
 	sleep_often();
-	if (reference_sched__read(getpid(), getpid(), &sched))
-		reference_die(REFERENCE_CANNOT, "this kernel has no schedstat");
+	reference_need(!reference_sched__read(getpid(), getpid(), &sched),
+		       "this kernel has no schedstat");
 	printf("after=%lu\ndone=1\n", sched.pcount);
 	fflush(stdout);
 	reference_read_line();
@@ -50,26 +49,20 @@ static int go_on(void)
 
 int main(int argc, char **argv)
 {
-	struct reference_window window = {};
 	bool after = argc == 3 && !strcmp(argv[2], "after");
 	struct reference_sched sched;
 	pthread_t thread;
 
 	program = argv[0];
-	rounds_text =
-		after ? argv[1] : *reference_arguments(&window, argc, argv, 1, "heir [-w] ROUNDS");
+	rounds_text = after ? argv[1] : *reference_arguments(argc, argv, 1, "heir [-w] ROUNDS");
 	rounds = reference_number(rounds_text, "ROUNDS", 1, 100000);
 	if (after)
 		return go_on();
-	if (pipe(start))
-		reference_die(REFERENCE_FAILED, "no pipe");
-	reference_begin();
+	reference_pipe(start);
 	thread = reference_thread(execute, NULL);
-	while (!atomic_load(&tid))
-		load__sleep(NSEC_PER_MSEC);
-	sched = reference_parked(getpid(), atomic_load(&tid), REFERENCE_PARK_START);
+	sched = reference_parked(getpid(), reference_await(&tid), REFERENCE_PARK_START);
 	printf("before=%lu\n", sched.pcount);
-	reference_open(&window);
+	reference_open();
 	close(start[1]);
 	pthread_join(thread, NULL);
 	return REFERENCE_FAILED; /* the program that is executed ends instead */

@@ -2,34 +2,19 @@
 /*
  * hog [-w] CPU RUN_MS COUNT: run-queue waits of a known length.
  *
- * Two threads are pinned on CPU. The waiter (SCHED_OTHER) always wants to run, and others on that
- * CPU are outweighed. The hog (SCHED_FIFO) sleeps 2 * RUN_MS, then runs for RUN_MS, COUNT times:
- * each time the waiter is preempted and waits for RUN_MS and a little. The program's main thread
- * sleeps meanwhile, on another CPU if there is one.
+ * A waiter and a hog, see struct reference_hog in selftest/reference/sched.h. The program's main
+ * thread sleeps meanwhile, on another CPU if there is one.
  *
  * Reference of the thread waiter_tid: run_delay_ns and pcount, what the kernel added between both
  * waits of -w, in which the thread is parked (sched.h); so the sum and the number of its
  * waits in a window that contains the go and done=1, exactly. run_delay_life_ns and pcount_life
- * count since the thread was made, for a window that saw that too. Among the waits are COUNT -
- * joined of at least about RUN_MS: while the waiter waits for another task, the hog may run
- * again. The rest, short ones, are the start and other tasks' doing. Two further
+ * count since the thread was made, for a window that saw that too. Two further
  * witnesses: run_*_ns, how long the hog ran by its clock; gap_*_ns, the COUNT interruptions of
  * more than RUN_MS / 2 that the waiter itself saw, each a wait and two switches. hog_* is the same
- * account of the hog thread. An outside task of higher priority (hog_preempted) or a machine that
- * stops makes single waits longer, both in the kernel's account and in the recorder's.
- *
- * The hog takes a third of the CPU and at most 300 ms at once, so that neither the limit on
- * real-time tasks (950 ms a second) nor the server that runs fair tasks in their stead (Linux
- * 6.12) steps in.
+ * account of the hog thread; joined and hog_preempted are as in sched.h.
  */
 
 #include "reference.h"
-
-static void print_span(const char *name, const struct reference_span *span)
-{
-	printf("%ss=%lu %s_min_ns=%lu %s_max_ns=%lu %s_sum_ns=%lu\n", name, span->count, name,
-	       span->min_ns, name, span->max_ns, name, span->sum_ns);
-}
 
 static void print_sched(const char *prefix, const struct reference_hog *hog, int task)
 {
@@ -46,34 +31,33 @@ static void report(const struct reference_hog *hog)
 	printf("cpu=%d\ncount=%u\nrun_ns=%lu\n", hog->cpu, hog->count, hog->run_ns);
 	print_sched("", hog, REFERENCE_WAITER);
 	print_sched("hog_", hog, REFERENCE_HOG);
-	print_span("run", &hog->runs);
-	print_span("gap", &hog->gaps);
+	printf("runs=%lu gaps=%lu\n", hog->runs.count, hog->gaps.count);
+	reference_print_span("run", &hog->runs);
+	reference_print_span("gap", &hog->gaps);
 	printf("hog_preempted=%ld\njoined=%u\n", hog->hog_preempted, hog->joined);
 }
 
 int main(int argc, char **argv)
 {
-	struct reference_window window = {};
 	struct reference_hog hog = {};
 	int err;
 
-	argv = reference_arguments(&window, argc, argv, 3, "hog [-w] CPU RUN_MS COUNT");
+	argv = reference_arguments(argc, argv, 3, "hog [-w] CPU RUN_MS COUNT");
 	hog.cpu = reference_number(argv[0], "CPU", 0, CPU_SETSIZE - 1);
 	hog.run_ns = reference_number(argv[1], "RUN_MS", 1, 300) * NSEC_PER_MSEC;
 	hog.count = reference_number(argv[2], "COUNT", 1, 100000);
-	reference_begin();
 	err = reference_hog__prepare(&hog);
 	if (err == -EINVAL)
 		reference_die(REFERENCE_USAGE, "%s", hog.why);
 	reference_check(err, hog.why);
 	printf("waiter_tid=%d hog_tid=%d\n", hog.tids[REFERENCE_WAITER], hog.tids[REFERENCE_HOG]);
-	reference_open(&window);
+	reference_open();
 	err = reference_hog__run(&hog);
 	report(&hog);
 	reference_check(err, hog.why);
-	if (hog.gaps.count + hog.joined < hog.count)
-		reference_die(REFERENCE_FAILED, "the waiter was interrupted %lu times, not %u",
-			      hog.gaps.count, hog.count - hog.joined);
-	reference_close(&window);
+	reference_must(hog.gaps.count + hog.joined >= hog.count,
+		       "the waiter was interrupted %lu times, not %u", hog.gaps.count,
+		       hog.count - hog.joined);
+	reference_close();
 	return 0;
 }

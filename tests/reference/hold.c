@@ -7,16 +7,10 @@
  * again. With `pinned`, a byte of input makes a page that is not on node 0 one that cannot move,
  * and a byte is printed.
  */
-#include <fcntl.h>
 #include <poll.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
-#include <unistd.h>
+
+#include "reference.h"
 
 #define WEIGHTED_INTERLEAVE 6
 #define PAGE 4096

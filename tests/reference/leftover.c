@@ -4,7 +4,7 @@
  * the start of an earlier one is left.
  *
  * In each round a thread writes to a page that it may not write to: that fault has no end event.
- * Then threads on all CPUs walk a hash map, as in skipped.c: as long as they do, the kernel runs no
+ * Then threads on all CPUs walk a hash map, see walk.h: as long as they do, the kernel runs no
  * program of a perf event there. The thread wakes up, preempts one of them if the kernel preempts
  * in system calls, and writes to a page of userfaultfd(2). That is filled in once the walks have
  * ended. So the end of its fault is shown after the start of the one that failed.
@@ -13,13 +13,8 @@
  */
 #include <setjmp.h>
 
-#include <bpf/bpf.h>
+#include "walk.h"
 
-#include "reference.h"
-
-#define ENTRIES (1 << 20) /* as many buckets, a few ms to walk */
-
-static int map;
 static atomic_bool walking, is_over;
 static atomic_int walks; /* that are under way */
 static struct reference_uffd uffd;
@@ -29,16 +24,11 @@ static sigjmp_buf after_failure;
 
 static void *walk(void *cpu)
 {
-	uint64_t key, value;
-	uint32_t count, at;
-
 	load__pin((int)(intptr_t)cpu);
 	for (; !is_over; usleep(500)) {
 		atomic_fetch_add(&walks, 1);
-		while (walking) {
-			count = 1;
-			bpf_map_lookup_batch(map, NULL, &at, &key, &value, &count, NULL);
-		}
+		while (walking)
+			walk_once();
 		atomic_fetch_sub(&walks, 1);
 	}
 	return NULL;
@@ -46,7 +36,6 @@ static void *walk(void *cpu)
 
 static void fail(int signal)
 {
-	(void)signal;
 	siglongjmp(after_failure, 1);
 }
 
@@ -58,7 +47,6 @@ static void write_to_forbidden(void)
 
 static void *make_faults(void *unused)
 {
-	(void)unused;
 	for (size_t i = 0; i < uffd.pages; i++) {
 		pthread_barrier_wait(&round_begins);
 		write_to_forbidden();
@@ -81,36 +69,28 @@ static void answer(void)
 
 int main(int argc, char **argv)
 {
-	struct bpf_map_create_opts sparse = { .sz = sizeof(sparse),
-					      .map_flags = BPF_F_NO_PREALLOC };
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-	struct reference_window window = {};
-	pthread_t threads[CPU_SETSIZE + 1];
+	pthread_t thread;
 
-	argv = reference_arguments(&window, argc, argv, 1, "leftover [-w] ROUNDS");
+	argv = reference_arguments(argc, argv, 1, "leftover [-w] ROUNDS");
 	uffd.pages = reference_number(argv[0], "ROUNDS", 1, 1000);
-	map = bpf_map_create(BPF_MAP_TYPE_HASH, "leftover", 8, 8, ENTRIES, &sparse);
-	if (map < 0)
-		reference_die(REFERENCE_CANNOT, "bpf: %s", strerror(-map));
-	reference_begin();
+	walk_open();
 	reference_check(reference_uffd__open(&uffd), uffd.why);
 	pthread_barrier_init(&round_begins, NULL, 2);
 	signal(SIGSEGV, fail);
 	forbidden = mmap(NULL, load__page(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	threads[cpus] = reference_thread(make_faults, NULL);
-	for (long i = 0; i < cpus; i++)
-		threads[i] = reference_thread(walk, (void *)i);
+	thread = reference_thread(make_faults, NULL);
+	walk_start(walk);
 	reference_check(reference__lock(uffd.why), uffd.why);
 	reference_check(reference_uffd__map(&uffd), uffd.why);
-	reference_wait("ready", window.wait);
+	reference_wait("ready");
 	for (size_t i = 0; i < uffd.pages; i++) {
 		pthread_barrier_wait(&round_begins);
 		answer();
 	}
 	is_over = true;
-	for (long i = 0; i <= cpus; i++)
-		pthread_join(threads[i], NULL);
+	pthread_join(thread, NULL);
+	walk_join();
 	printf("rounds=%zu\n", uffd.pages);
-	reference_wait("done", window.wait);
+	reference_wait("done");
 	return 0;
 }

@@ -15,8 +15,6 @@
  * Then there is a line for each: child=, its PID, and run_delay_ns= and pcount=, what the scheduler
  * has counted since fork.
  */
-#include <time.h>
-
 #include "reference.h"
 
 #define WORK_NS (6 * NSEC_PER_MSEC)
@@ -53,7 +51,6 @@ static void spin(void)
 
 static void wake_up(int signal)
 {
-	(void)signal;
 	if (write(woken[1], "", 1) != 1)
 		_exit(1);
 }
@@ -76,8 +73,7 @@ static void move_once_asleep(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	do
-		if (pread(fd, text, sizeof(text) - 1, 0) <= 0)
-			reference_die(REFERENCE_FAILED, "cannot read %s", path);
+		reference_must(pread(fd, text, sizeof(text) - 1, 0) > 0, "cannot read %s", path);
 	while (!strstr(text, ") S"));
 	close(fd);
 	reference_bind(pid, here);
@@ -87,8 +83,7 @@ static void await_wakeup(void)
 {
 	char byte;
 
-	if (read(woken[0], &byte, 1) != 1)
-		reference_die(REFERENCE_FAILED, "a task did not wake up");
+	reference_must(read(woken[0], &byte, 1) == 1, "a task did not wake up");
 }
 
 static void wake_all(const pid_t *pids, size_t tasks, uint64_t moved_ns)
@@ -133,24 +128,21 @@ static uint64_t make_and_move(pid_t *pids, size_t tasks)
 
 int main(int argc, char **argv)
 {
-	struct reference_window window = {};
 	uint64_t wake, moved_ns = 0;
 	pid_t pids[MOST_TASKS];
 	size_t tasks;
 
-	argv = reference_arguments(&window, argc, argv, 2, "moved [-w] TASKS WAKE");
+	argv = reference_arguments(argc, argv, 2, "moved [-w] TASKS WAKE");
 	tasks = reference_number(argv[0], "TASKS", 1, MOST_TASKS);
 	wake = reference_number(argv[1], "WAKE", 0, 2);
-	if (pipe(woken))
-		reference_die(REFERENCE_FAILED, "no pipe");
+	reference_pipe(woken);
 	reference_need_cpus(2);
 	there = reference_cpu(0);
 	here = reference_cpu(1);
 	load__pin(here);
-	reference_begin();
 	if (wake < 2)
 		moved_ns = make_and_move(pids, tasks);
-	reference_open(&window);
+	reference_open();
 	if (wake == 2)
 		moved_ns = make_and_move(pids, tasks);
 	if (wake)
@@ -158,10 +150,8 @@ int main(int argc, char **argv)
 	if (wake == 2)
 		wake_each(pids, tasks);
 	printf("tasks=%zu\n", tasks);
-	reference_close(&window);
+	reference_close();
 	for (size_t i = 0; i < tasks; i++)
-		kill(pids[i], SIGKILL);
-	while (wait(NULL) > 0)
-		;
+		reference_end(pids[i]);
 	return 0;
 }

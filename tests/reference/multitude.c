@@ -39,8 +39,7 @@ int main(int argc, char **argv)
 	pthread_t *all;
 	int err = 0;
 
-	if (argc != 4)
-		reference_die(REFERENCE_USAGE, "usage: multitude THREADS VICTIMS SWITCHES");
+	reference_usage(argc == 4, "multitude THREADS VICTIMS SWITCHES");
 	threads = reference_number(argv[1], "THREADS", 1, 100000);
 	victims = reference_number(argv[2], "VICTIMS", 0, threads);
 	atomic_store(&left, reference_number(argv[3], "SWITCHES", 1, 1UL << 40));
@@ -50,9 +49,7 @@ int main(int argc, char **argv)
 	pthread_attr_setstacksize(&small, STACK);
 	for (unsigned long i = 0; all && !err && i < threads; i++)
 		err = pthread_create(&all[i], &small, take_turns, i < victims ? victim : NULL);
-	if (err || !all)
-		reference_die(REFERENCE_CANNOT, "cannot make %lu threads: %s", threads,
-			      strerror(err));
+	reference_need(!err && all, "cannot make %lu threads: %s", threads, strerror(err));
 	pthread_barrier_wait(&all_there);
 	for (unsigned long i = 0; i < threads; i++)
 		pthread_join(all[i], NULL);

@@ -15,9 +15,7 @@
  *
  * Exit codes as in reference.h.
  */
-#include <linux/io_uring.h>
-
-#include "reference.h"
+#include "ring.h"
 
 #define BLOCK 4096
 #define PAGES 8
@@ -28,50 +26,9 @@ static _Alignas(BLOCK) char block[BLOCK];
 static char *pages;
 static atomic_int tid, rename_now, exec_now;
 
-struct ring {
-	int fd;
-	char *queue;
-	struct io_uring_sqe *entries;
-	struct io_uring_params params;
-};
-
 static void name_task(const char *name)
 {
-	if (prctl(PR_SET_NAME, name))
-		reference_die(REFERENCE_FAILED, "cannot take the name %s: %m", name);
-}
-
-static void *map_ring(const struct ring *ring, size_t size, off_t at)
-{
-	void *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, at);
-
-	if (map == MAP_FAILED)
-		reference_die(REFERENCE_FAILED, "cannot map the ring: %m");
-	return map;
-}
-
-static void open_ring(struct ring *ring)
-{
-	ring->fd = (int)syscall(SYS_io_uring_setup, 1, &ring->params);
-	if (ring->fd < 0)
-		reference_die(REFERENCE_CANNOT, "no io_uring: %m");
-	ring->queue = map_ring(ring, ring->params.sq_off.array + sizeof(__u32), IORING_OFF_SQ_RING);
-	ring->entries = map_ring(ring, sizeof(*ring->entries), IORING_OFF_SQES);
-}
-
-/* The completion queue is never read; it may overflow, because completions are not needed. */
-static void read_by_worker(struct ring *ring)
-{
-	__u32 *tail = (__u32 *)(ring->queue + ring->params.sq_off.tail);
-
-	ring->entries[0] = (struct io_uring_sqe){ .opcode = IORING_OP_READ,
-						  .flags = IOSQE_ASYNC,
-						  .fd = file,
-						  .addr = (uintptr_t)block,
-						  .len = BLOCK };
-	atomic_store_explicit((_Atomic __u32 *)tail, *tail + 1, memory_order_release);
-	if (syscall(SYS_io_uring_enter, ring->fd, 1, 0, 0, NULL, 0) < 0 && errno != EBUSY)
-		reference_die(REFERENCE_FAILED, "cannot submit: %m");
+	reference_must(!prctl(PR_SET_NAME, name), "cannot take the name %s: %m", name);
 }
 
 /* One of each: a wait for the CPU, page faults, a read. */
@@ -82,7 +39,7 @@ static void wait_once(struct ring *ring)
 		pages[i * BLOCK] = 1;
 	madvise(pages, PAGES * BLOCK, MADV_DONTNEED);
 	if (ring->fd > 0)
-		read_by_worker(ring);
+		ring_read(ring, file, block, BLOCK, 0);
 	else if (pread(file, block, BLOCK, 0) < 0)
 		reference_die(REFERENCE_FAILED, "cannot read: %m");
 }
@@ -94,7 +51,7 @@ static void *work(void *program)
 
 	name_task("nm-pool-7");
 	if (!strcmp(change, "ring"))
-		open_ring(&ring);
+		ring_open(&ring);
 	atomic_store(&tid, gettid());
 	for (;;) {
 		wait_once(&ring);
@@ -122,7 +79,6 @@ static _Noreturn void go_on(void)
 
 static void *wait_for_line(void *unused)
 {
-	(void)unused;
 	printf("ready=1\n");
 	fflush(stdout);
 	reference_read_line();
@@ -140,20 +96,16 @@ static void *wait_for_line(void *unused)
 
 int main(int argc, char **argv)
 {
-	if (argc != 3)
-		reference_die(REFERENCE_USAGE, "usage: named CHANGE FILE");
+	reference_usage(argc == 3, "named CHANGE FILE");
 	change = argv[1];
 	pages = reference_map(PAGES);
 	file = open(argv[2], O_RDONLY | O_DIRECT);
 	if (!strcmp(change, "after"))
 		go_on();
-	if (file < 0)
-		reference_die(REFERENCE_FAILED, "cannot open %s: %m", argv[2]);
+	reference_must(file >= 0, "cannot open %s: %m", argv[2]);
 	name_task("nm-leader");
 	reference_thread(work, argv[2]);
-	while (!atomic_load(&tid))
-		load__sleep(NSEC_PER_MSEC);
-	printf("pid=%d\ntid=%d\n", getpid(), atomic_load(&tid));
+	printf("pid=%d\ntid=%d\n", getpid(), reference_await(&tid));
 	if (strcmp(change, "zombie"))
 		wait_for_line(NULL);
 	reference_thread(wait_for_line, NULL);

@@ -20,10 +20,10 @@ int main(int argc, char **argv)
 		execvp(argv[2], &argv[2]);
 		_exit(127);
 	}
-	if (pid < 0 || wait4(pid, &status, 0, &usage) != pid)
-		reference_die(REFERENCE_FAILED, "%s does not start", argv[2]);
+	reference_must(pid >= 0 && wait4(pid, &status, 0, &usage) == pid, "%s does not start",
+		       argv[2]);
 	file = fopen(argv[1], "w");
-	if (!file || fprintf(file, "%ld\n", usage.ru_maxrss) < 0 || fclose(file))
-		reference_die(REFERENCE_FAILED, "%s cannot be written", argv[1]);
+	reference_must(file && fprintf(file, "%ld\n", usage.ru_maxrss) >= 0 && !fclose(file),
+		       "%s cannot be written", argv[1]);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

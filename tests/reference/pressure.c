@@ -18,8 +18,7 @@ static void read_file(const char *path)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t got;
 
-	if (fd < 0)
-		reference_die(REFERENCE_FAILED, "cannot open %s: %m", path);
+	reference_must(fd >= 0, "cannot open %s: %m", path);
 	do {
 		got = read(fd, buffer, sizeof(buffer));
 	} while (got > 0);
@@ -28,33 +27,25 @@ static void read_file(const char *path)
 
 int main(int argc, char **argv)
 {
-	struct reference_window window = {};
 	size_t pages, page = load__page();
 	bool kernel = false;
-	int option, zero;
 	char *map;
+	int zero;
 
-	while ((option = getopt(argc, argv, "ws:")) != -1) {
-		if (option == 'w')
-			window.wait = true;
-		else if (option == 's')
-			kernel = !strcmp(optarg, "kernel");
-		else
-			return REFERENCE_USAGE;
-	}
-	if (argc - optind != 2)
-		reference_die(REFERENCE_USAGE, "usage: pressure [-w] [-s user|kernel] FILE PAGES");
-	pages = reference_number(argv[optind + 1], "PAGES", 1, 1 << 24);
-	reference_begin();
+	while (reference_option(argc, argv, "s:"))
+		kernel = !strcmp(optarg, "kernel");
+	argv = reference_arguments(argc, argv, 2, "pressure [-w] [-s user|kernel] FILE PAGES");
+	pages = reference_number(argv[1], "PAGES", 1, 1 << 24);
 	zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
-	reference_open(&window);
+	reference_open();
 	map = reference_map(pages);
-	read_file(argv[optind]);
+	read_file(argv[0]);
 	if (!kernel)
 		load__touch(map, pages, false);
-	else if (read(zero, map, pages * page) != (ssize_t)(pages * page))
-		reference_die(REFERENCE_FAILED, "cannot read /dev/zero");
+	else
+		reference_must(read(zero, map, pages * page) == (ssize_t)(pages * page),
+			       "cannot read /dev/zero");
 	printf("pages=%zu\n", pages);
-	reference_close(&window);
+	reference_close();
 	return 0;
 }

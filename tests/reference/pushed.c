@@ -37,13 +37,11 @@ struct pushed {
 
 static void choose_cpus(struct pushed *pushed)
 {
-	struct sched_param above_all = { .sched_priority = PARENT };
-
 	reference_need_cpus(2);
 	pushed->there = load__cpu_from_end(0);
 	pushed->here = load__cpu_from_end(1);
-	if (load__pin(pushed->here) || sched_setscheduler(0, SCHED_FIFO, &above_all))
-		reference_die(REFERENCE_CANNOT, "cannot be real-time: %m");
+	reference_must(!load__pin(pushed->here), "cannot go to CPU %d", pushed->here);
+	reference_be_realtime(PARENT);
 }
 
 /* A task that always wants to run. */
@@ -64,8 +62,7 @@ static struct reference_sched account_of(pid_t pid)
 {
 	struct reference_sched sched;
 
-	if (reference_sched__read(pid, pid, &sched))
-		reference_die(REFERENCE_CANNOT, "no schedstat of process %d", pid);
+	reference_need(!reference_sched__read(pid, pid, &sched), "no schedstat of process %d", pid);
 	return sched;
 }
 
@@ -78,8 +75,7 @@ static bool got_cpu(const struct waiter *waiter)
 static void check_waiters(const struct pushed *pushed)
 {
 	for (size_t i = 0; i < pushed->tasks; i++)
-		if (got_cpu(&pushed->waiters[i]))
-			reference_die(REFERENCE_FAILED, "a task got the CPU before its turn");
+		reference_must(!got_cpu(&pushed->waiters[i]), "a task got the CPU before its turn");
 }
 
 static void start_all(struct pushed *pushed)
@@ -125,8 +121,7 @@ static void let_run(struct pushed *pushed)
 		struct waiter *waiter = &pushed->waiters[i];
 
 		while (!got_cpu(waiter)) {
-			if (clock__now_ns() > deadline)
-				reference_die(REFERENCE_FAILED, "a task gets no CPU");
+			reference_must(clock__now_ns() <= deadline, "a task gets no CPU");
 			load__sleep(NSEC_PER_MSEC);
 		}
 		kill(waiter->pid, SIGSTOP);
@@ -144,11 +139,9 @@ static void let_run(struct pushed *pushed)
 int main(int argc, char **argv)
 {
 	static struct pushed pushed;
-	struct reference_window window = {};
 	bool before, across;
 
-	argv = reference_arguments(&window, argc, argv, 3,
-				   "pushed [-w] before|across|within TASKS WAIT_MS");
+	argv = reference_arguments(argc, argv, 3, "pushed [-w] before|across|within TASKS WAIT_MS");
 	before = !strcmp(argv[0], "before");
 	across = !strcmp(argv[0], "across");
 	if (!before && !across && strcmp(argv[0], "within"))
@@ -156,12 +149,11 @@ int main(int argc, char **argv)
 	pushed.tasks = reference_number(argv[1], "TASKS", 1, MOST_TASKS);
 	pushed.wait_ns = reference_time(argv[2], "WAIT_MS", NSEC_PER_MSEC);
 	choose_cpus(&pushed);
-	reference_begin();
 	if (before || across)
 		start_all(&pushed);
 	if (before)
 		wait_and_push(&pushed);
-	reference_open(&window);
+	reference_open();
 	if (before) {
 		let_run(&pushed);
 	} else {
@@ -169,7 +161,7 @@ int main(int argc, char **argv)
 			start_all(&pushed);
 		wait_and_push(&pushed);
 	}
-	reference_close(&window);
+	reference_close();
 	if (!before)
 		reference_end(pushed.hog); /* first: the others need its CPU to exit */
 	for (size_t i = 0; i < pushed.tasks; i++)

@@ -45,6 +45,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <linux/sched.h>
 #include <linux/userfaultfd.h>
 #include <selftest/reference/faults.h>
 #include <selftest/reference/sched.h>
@@ -53,10 +54,9 @@
 #define REFERENCE_USAGE 2
 #define REFERENCE_CANNOT 77
 
-struct reference_window {
-	bool wait; /* -w */
-	struct reference_faults start; /* of the process, when the go came */
-};
+/* Of this program, which includes this once. */
+static volatile bool reference_waits; /* -w */
+static struct reference_faults reference_start; /* its faults when the go came */
 
 __attribute__((format(printf, 2, 3))) static inline _Noreturn void
 reference_die(int code, const char *format, ...)
@@ -73,6 +73,18 @@ reference_die(int code, const char *format, ...)
 	fputc('\n', stderr);
 	exit(code);
 }
+
+static inline void reference_usage(bool right, const char *usage)
+{
+	if (!right)
+		reference_die(REFERENCE_USAGE, "usage: %s", usage);
+}
+
+/* Unless it holds, the reference was not created, or this kernel cannot. */
+#define reference_must(holds, ...) \
+	((holds) ? (void)0 : reference_die(REFERENCE_FAILED, __VA_ARGS__))
+#define reference_need(holds, ...) \
+	((holds) ? (void)0 : reference_die(REFERENCE_CANNOT, __VA_ARGS__))
 
 /* The reference could not be created; err is of src/selftest/reference, why its sentence. */
 static inline void reference_check(int err, const char *why)
@@ -107,19 +119,32 @@ static inline uint64_t reference_time(const char *text, const char *what, uint64
 	return value * unit_ns;
 }
 
-/* For a program whose one option is -w: checks the command line, returns its arguments. */
-static inline char **reference_arguments(struct reference_window *window, int argc, char **argv,
-					 int count, const char *usage)
+/* The next option besides -w, for which `more` is as for getopt(); 0 at the end. */
+static inline int reference_option(int argc, char **argv, const char *more)
 {
+	char options[32];
 	int option;
 
-	while ((option = getopt(argc, argv, "w")) != -1) {
-		if (option != 'w')
-			exit(REFERENCE_USAGE);
-		window->wait = true;
-	}
-	if (argc - optind != count)
-		reference_die(REFERENCE_USAGE, "usage: %s", usage);
+	snprintf(options, sizeof(options), "w%s", more);
+	while ((option = getopt(argc, argv, options)) == 'w')
+		reference_waits = true;
+	if (option == '?')
+		exit(REFERENCE_USAGE);
+	return option < 0 ? 0 : option;
+}
+
+/*
+ * Checks the rest of the command line, returns its arguments, and prints pid=. Call it before
+ * anything is printed or a thread is made.
+ */
+static inline char **reference_arguments(int argc, char **argv, int count, const char *usage)
+{
+	static char buffer[1 << 16];
+
+	reference_option(argc, argv, "");
+	reference_usage(argc - optind == count, usage);
+	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
+	printf("pid=%d\n", getpid());
 	return argv + optind;
 }
 
@@ -128,12 +153,34 @@ static inline void reference_print_faults(const char *where, struct reference_fa
 	printf("minflt_%s=%ld majflt_%s=%ld\n", where, faults.minor, where, faults.major);
 }
 
+static inline void reference_print_span(const char *name, const struct reference_span *span)
+{
+	printf("%s_count=%lu %s_min_ns=%lu %s_mean_ns=%lu %s_max_ns=%lu %s_sum_ns=%lu\n", name,
+	       span->count, name, span->min_ns, name, span->count ? span->sum_ns / span->count : 0,
+	       name, span->max_ns, name, span->sum_ns);
+}
+
 static inline char *reference_map(size_t pages)
 {
 	char *map = load__map(pages);
 
-	if (!map)
-		reference_die(REFERENCE_FAILED, "cannot map %zu pages: %m", pages);
+	reference_must(map, "cannot map %zu pages: %m", pages);
+	return map;
+}
+
+#define REFERENCE_HUGE (2UL << 20) /* bytes of a huge page */
+
+/* For so many huge pages, if this kernel has them. */
+static inline char *reference_map_huge(size_t count)
+{
+	size_t length = (count + 1) * REFERENCE_HUGE;
+	char *map = mmap(NULL, length, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	reference_must(map != MAP_FAILED, "cannot map %zu bytes: %m", length);
+	map = (char *)(((uintptr_t)map + REFERENCE_HUGE - 1) & ~(REFERENCE_HUGE - 1));
+	reference_need(!madvise(map, count * REFERENCE_HUGE, MADV_HUGEPAGE),
+		       "this kernel has no transparent huge pages: %m");
 	return map;
 }
 
@@ -151,9 +198,43 @@ static inline pthread_t reference_thread(void *(*run)(void *), void *arg)
 {
 	pthread_t thread;
 
-	if (load__thread(&thread, run, arg))
-		reference_die(REFERENCE_FAILED, "cannot make a thread");
+	reference_must(!load__thread(&thread, run, arg), "cannot make a thread");
 	return thread;
+}
+
+/* A real-time task precedes all ordinary ones. */
+static inline void reference_be_realtime(int priority)
+{
+	const struct sched_param param = { .sched_priority = priority };
+
+	reference_need(!sched_setscheduler(0, SCHED_FIFO, &param), "cannot be real-time: %m");
+}
+
+/* Until another thread or process has set it. */
+static inline int reference_await(atomic_int *word)
+{
+	while (!atomic_load(word))
+		load__sleep(NSEC_PER_MSEC);
+	return atomic_load(word);
+}
+
+static inline void reference_pipe(int ends[2])
+{
+	reference_must(!pipe2(ends, O_CLOEXEC), "cannot make a pipe: %m");
+}
+
+/* As fork(), of a process with this ID; -1: it is another one's, and errno is EEXIST. */
+static inline pid_t reference_fork_as(pid_t pid)
+{
+	struct clone_args args = { .exit_signal = SIGCHLD,
+				   .set_tid = (uintptr_t)&pid,
+				   .set_tid_size = 1 };
+	pid_t got = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+
+	reference_need(got >= 0 || errno == EEXIST, "cannot choose a process ID: %m");
+	if (!got)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return got;
 }
 
 /* As fork(); the child ends with this program. */
@@ -161,8 +242,7 @@ static inline pid_t reference_fork(void)
 {
 	pid_t pid = fork();
 
-	if (pid < 0)
-		reference_die(REFERENCE_FAILED, "cannot fork: %m");
+	reference_must(pid >= 0, "cannot fork: %m");
 	if (!pid)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	return pid;
@@ -180,15 +260,13 @@ static inline void *reference_share(size_t size)
 	void *map = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
-	if (map == MAP_FAILED)
-		reference_die(REFERENCE_FAILED, "cannot map %zu bytes: %m", size);
+	reference_must(map != MAP_FAILED, "cannot map %zu bytes: %m", size);
 	return map;
 }
 
 static inline void reference_need_cpus(unsigned int nr)
 {
-	if (load__cpus() < nr)
-		reference_die(REFERENCE_CANNOT, "there are fewer than %u CPUs", nr);
+	reference_need(load__cpus() >= nr, "there are fewer than %u CPUs", nr);
 }
 
 /* The nth of the CPUs that this thread may use; they are counted in a circle. */
@@ -205,8 +283,7 @@ static inline void reference_bind(pid_t pid, int cpu)
 
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
-	if (sched_setaffinity(pid, sizeof(set), &set))
-		reference_die(REFERENCE_FAILED, "cannot move a task: %m");
+	reference_must(!sched_setaffinity(pid, sizeof(set), &set), "cannot move a task: %m");
 }
 
 static inline uint64_t reference_clock_ns(clockid_t clock)
@@ -215,6 +292,14 @@ static inline uint64_t reference_clock_ns(clockid_t clock)
 
 	clock_gettime(clock, &at);
 	return (uint64_t)at.tv_sec * NSEC_PER_SEC + (uint64_t)at.tv_nsec;
+}
+
+/* For qsort() of uint64_t. */
+static inline int reference_by_number(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return left < right ? -1 : left > right;
 }
 
 static inline void reference_add_sched(struct reference_sched *sum, struct reference_sched one)
@@ -229,9 +314,9 @@ static inline uint64_t reference_await_fault(const struct reference_uffd *uffd)
 {
 	struct uffd_msg message;
 
-	if (read(uffd->fd, &message, sizeof(message)) != sizeof(message) ||
-	    message.event != UFFD_EVENT_PAGEFAULT)
-		reference_die(REFERENCE_FAILED, "userfaultfd reported no fault");
+	reference_must(read(uffd->fd, &message, sizeof(message)) == sizeof(message) &&
+			       message.event == UFFD_EVENT_PAGEFAULT,
+		       "userfaultfd reported no fault");
 	return message.arg.pagefault.address;
 }
 
@@ -244,8 +329,9 @@ static inline void reference_read_line(void)
 		;
 }
 
-static inline void reference_wait(const char *marker, bool wait)
+static inline void reference_wait(const char *marker)
 {
+	bool wait = reference_waits; /* now: its page may not be there yet */
 	struct reference_faults before, noise;
 
 	printf("%s=1\n", marker);
@@ -254,36 +340,26 @@ static inline void reference_wait(const char *marker, bool wait)
 	if (wait)
 		reference_read_line();
 	noise = reference__faults_since(RUSAGE_SELF, before);
-	if (noise.minor || noise.major)
-		reference_die(REFERENCE_FAILED, "%ld page faults while waiting after %s=1",
-			      noise.minor + noise.major, marker);
-}
-
-/* Call before anything is printed or a thread is made. */
-static inline void reference_begin(void)
-{
-	static char buffer[1 << 16];
-
-	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
-	printf("pid=%d\n", getpid());
+	reference_must(!noise.minor && !noise.major, "%ld page faults while waiting after %s=1",
+		       noise.minor + noise.major, marker);
 }
 
 /* Call with all threads made and all memory mapped that is not to be measured. */
-static inline void reference_open(struct reference_window *window)
+static inline void reference_open(void)
 {
 	char why[REFERENCE_WHY];
 
 	reference_check(reference__lock(why), why);
-	reference_wait("ready", window->wait);
-	window->start = reference__faults(RUSAGE_SELF);
+	reference_wait("ready");
+	reference_start = reference__faults(RUSAGE_SELF);
 }
 
 /* Call when all of the reference is printed. */
-static inline void reference_close(struct reference_window *window)
+static inline void reference_close(void)
 {
-	reference_print_faults("window", reference__faults_since(RUSAGE_SELF, window->start));
+	reference_print_faults("window", reference__faults_since(RUSAGE_SELF, reference_start));
 	reference_print_faults("life", reference__faults(RUSAGE_SELF));
-	reference_wait("done", window->wait);
+	reference_wait("done");
 }
 
 #endif

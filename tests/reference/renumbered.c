@@ -13,22 +13,20 @@ static void *fail_and_execute(void *unused)
 {
 	char *const arguments[] = { "sh", "-c", "echo done=1; read -r line", NULL };
 
-	(void)unused;
 	/* The kernel reads the first argument where there is no memory. */
-	if (syscall(SYS_execve, "/bin/sh", (char **)sizeof(long), NULL) != -1 || errno != EFAULT)
-		reference_die(REFERENCE_FAILED, "execve: %m");
+	reference_must(syscall(SYS_execve, "/bin/sh", (char **)sizeof(long), NULL) == -1 &&
+			       errno == EFAULT,
+		       "execve: %m");
 	execv("/bin/sh", arguments);
 	reference_die(REFERENCE_FAILED, "cannot execute /bin/sh: %m");
 }
 
 int main(int argc, char **argv)
 {
-	struct reference_window window = {};
 	pthread_t thread;
 
-	reference_arguments(&window, argc, argv, 0, "renumbered [-w]");
-	reference_begin();
-	reference_open(&window);
+	reference_arguments(argc, argv, 0, "renumbered [-w]");
+	reference_open();
 	printf("failed=1\n");
 	fflush(stdout);
 	thread = reference_thread(fail_and_execute, NULL);

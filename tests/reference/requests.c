@@ -50,8 +50,6 @@ static int learn(void *context, void *data, size_t size)
 {
 	const struct request_times *times = data;
 
-	(void)context;
-	(void)size;
 	if (!times->start_ns || seen.count == MAX_REQUESTS) {
 		seen.unknown++;
 		return 0;
@@ -65,19 +63,12 @@ static int learn(void *context, void *data, size_t size)
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 static void print_metric(const char *whose, const char *name, uint64_t *times)
 {
 	static const int percents[] = { 0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 99 };
 	uint64_t sum = 0;
 
-	qsort(times, seen.count, sizeof(*times), compare);
+	qsort(times, seen.count, sizeof(*times), reference_by_number);
 	for (uint64_t i = 0; i < seen.count; i++)
 		sum += times[i];
 	for (size_t i = 0; i < sizeof(percents) / sizeof(percents[0]); i++)
@@ -112,15 +103,12 @@ static struct requests_bpf *load(const char *disk)
 		reference_die(REFERENCE_USAGE, "'%s' is not MAJOR:MINOR", disk);
 	libbpf_set_print(NULL);
 	skel = requests_bpf__open();
-	if (!skel)
-		reference_die(REFERENCE_FAILED, "cannot open the programs: %m");
+	reference_must(skel, "cannot open the programs: %m");
 	skel->rodata->disk = major << 20 | minor;
 	err = requests_bpf__load(skel);
 	if (!err)
 		err = requests_bpf__attach(skel);
-	if (err)
-		reference_die(REFERENCE_CANNOT, "cannot load or attach the programs: %s",
-			      strerror(-err));
+	reference_need(!err, "cannot load or attach the programs: %s", strerror(-err));
 	return skel;
 }
 
@@ -130,8 +118,7 @@ static void make_room(void)
 		uint64_t **times = &seen.times[i / BOTH][i % BOTH];
 
 		*times = malloc(MAX_REQUESTS * sizeof(**times));
-		if (!*times)
-			reference_die(REFERENCE_FAILED, "out of memory");
+		reference_must(*times, "out of memory");
 	}
 }
 
@@ -149,17 +136,14 @@ static void collect(struct ring_buffer *ring)
 
 int main(int argc, char **argv)
 {
-	struct reference_window window = {};
-	char **args = reference_arguments(&window, argc, argv, 1, "requests [-w] MAJOR:MINOR");
+	char **args = reference_arguments(argc, argv, 1, "requests [-w] MAJOR:MINOR");
 	struct requests_bpf *skel;
 	struct ring_buffer *ring;
 
-	reference_begin();
 	make_room();
 	skel = load(args[0]);
 	ring = ring_buffer__new(bpf_map__fd(skel->maps.done), learn, NULL, NULL);
-	if (!ring)
-		reference_die(REFERENCE_FAILED, "cannot read the ring: %m");
+	reference_must(ring, "cannot read the ring: %m");
 	printf("ready=1\n");
 	fflush(stdout);
 	collect(ring);

@@ -23,8 +23,7 @@ static void ask_for(pid_t pid)
 	char text[16];
 	int length = snprintf(text, sizeof(text), "%d", pid - 1);
 
-	if (pwrite(last_pid, text, length, 0) != length)
-		reference_die(REFERENCE_FAILED, "cannot write ns_last_pid: %m");
+	reference_must(pwrite(last_pid, text, length, 0) == length, "cannot write ns_last_pid: %m");
 }
 
 /* What all processes with one PID had. */
@@ -48,16 +47,15 @@ static pid_t live(pid_t wanted, struct lives *lives)
 
 	if (wanted)
 		ask_for(wanted);
-	pid = fork();
-	if (pid < 0)
-		reference_die(REFERENCE_FAILED, "cannot fork: %m");
+	pid = reference_fork();
 	if (!pid) {
 		load__spin(WORK_NS);
 		load__sleep(SLEEP_NS);
 		_exit(0);
 	}
-	if (waitid(P_PID, pid, NULL, WEXITED | WNOWAIT) || reference_sched__read(pid, pid, &one))
-		reference_die(REFERENCE_FAILED, "cannot read the account of process %d", pid);
+	reference_must(!waitid(P_PID, pid, NULL, WEXITED | WNOWAIT) &&
+			       !reference_sched__read(pid, pid, &one),
+		       "cannot read the account of process %d", pid);
 	waitpid(pid, NULL, 0);
 	if (!wanted || pid == wanted)
 		add(lives, one);
@@ -80,23 +78,19 @@ static uint64_t use_one_pid(uint64_t count)
 
 int main(int argc, char **argv)
 {
-	struct reference_window window = {};
 	uint64_t count, used = 0;
 	int pids = 0;
 
-	argv = reference_arguments(&window, argc, argv, 1, "reuse [-w] COUNT");
+	argv = reference_arguments(argc, argv, 1, "reuse [-w] COUNT");
 	count = reference_number(argv[0], "COUNT", 1, 100000);
 	last_pid = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
-	if (last_pid < 0)
-		reference_die(REFERENCE_CANNOT, "cannot set ns_last_pid: %m");
+	reference_need(last_pid >= 0, "cannot set ns_last_pid: %m");
 	load__pin(load__cpu_from_end(0));
 	prctl(PR_SET_TIMERSLACK, 1UL); /* else each sleeps for much longer */
-	reference_begin();
-	reference_open(&window);
+	reference_open();
 	while (used < count && pids++ < MOST_PIDS)
 		used += use_one_pid(count - used);
-	if (used < count)
-		reference_die(REFERENCE_FAILED, "other processes took the PIDs, again and again");
-	reference_close(&window);
+	reference_must(used >= count, "other processes took the PIDs, again and again");
+	reference_close();
 	return 0;
 }

@@ -68,7 +68,7 @@ static void *run_worker(void *arg)
 	const struct worker *worker = arg;
 	struct shared *shared = worker->shared;
 
-	atomic_store(&worker->child->tids[worker->thread], syscall(SYS_gettid));
+	atomic_store(&worker->child->tids[worker->thread], gettid());
 	reference_sched__park_start(shared->start[0]);
 	work(worker);
 	atomic_fetch_add(&shared->ended, 1);
@@ -104,16 +104,15 @@ static void start_children(struct shared *shared)
 }
 
 /* The sum over the threads of a child, once all of them are parked. */
-static struct reference_sched child_sched(const struct shared *shared, const struct child *child,
+static struct reference_sched child_sched(const struct shared *shared, struct child *child,
 					  long where)
 {
 	struct reference_sched sum = {};
 
-	for (unsigned int i = 0; i < shared->threads; i++) {
-		while (!atomic_load(&child->tids[i]))
-			load__sleep(NSEC_PER_MSEC);
-		reference_add_sched(&sum, reference_parked(child->pid, child->tids[i], where));
-	}
+	for (unsigned int i = 0; i < shared->threads; i++)
+		reference_add_sched(&sum,
+				    reference_parked(child->pid, reference_await(&child->tids[i]),
+						     where));
 	return sum;
 }
 
@@ -123,8 +122,7 @@ static void wait_for_end(struct shared *shared)
 
 	load__sleep(shared->duration_ns);
 	while (atomic_load(&shared->ended) < shared->children * shared->threads) {
-		if (clock__now_ns() > deadline)
-			reference_die(REFERENCE_FAILED, "the children do not end");
+		reference_must(clock__now_ns() <= deadline, "the children do not end");
 		load__sleep(10 * NSEC_PER_MSEC);
 	}
 }
@@ -137,13 +135,13 @@ static void print_sched(struct reference_sched before, struct reference_sched af
 	       after.pcount, after.ran_ns - before.ran_ns);
 }
 
-static void report(const struct shared *shared)
+static void report(struct shared *shared)
 {
 	long where = shared->threads == 1 ? REFERENCE_PARK_ZOMBIE : REFERENCE_PARK_END;
 	struct reference_sched before = {}, after = {};
 
 	for (unsigned int i = 0; i < shared->children; i++) {
-		const struct child *child = &shared->child[i];
+		struct child *child = &shared->child[i];
 		struct reference_sched now = child_sched(shared, child, where);
 
 		printf("child=%d ", child->pid);
@@ -155,52 +153,35 @@ static void report(const struct shared *shared)
 	print_sched(before, after);
 }
 
-static void end_children(const struct shared *shared)
-{
-	for (unsigned int i = 0; i < shared->children; i++)
-		kill(shared->child[i].pid, SIGKILL);
-	for (unsigned int i = 0; i < shared->children; i++)
-		waitpid(shared->child[i].pid, NULL, 0);
-}
-
 static struct shared *map_shared(void)
 {
 	struct shared *shared = reference_share(sizeof(*shared));
 
-	if (pipe2(shared->start, O_CLOEXEC))
-		reference_die(REFERENCE_FAILED, "cannot make a pipe: %m");
+	reference_must(!pipe2(shared->start, O_CLOEXEC), "cannot make a pipe: %m");
 	shared->threads = 1;
 	return shared;
 }
 
-static void parse(struct shared *shared, struct reference_window *window, int argc, char **argv)
+static void parse(struct shared *shared, int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "wt:s:")) != -1) {
-		if (option == 'w')
-			window->wait = true;
-		else if (option == 't')
+	while ((option = reference_option(argc, argv, "t:s:")))
+		if (option == 't')
 			shared->threads = reference_number(optarg, "THREADS", 1, MAX_THREADS);
-		else if (option == 's')
-			shared->seed = reference_number(optarg, "SEED", 0, UINT32_MAX);
 		else
-			exit(REFERENCE_USAGE);
-	}
-	if (argc - optind != 2)
-		reference_die(REFERENCE_USAGE,
-			      "usage: sleepers [-w] [-t THREADS] [-s SEED] COUNT SECONDS");
-	shared->children = reference_number(argv[optind], "COUNT", 1, MAX_CHILDREN);
-	shared->duration_ns = reference_time(argv[optind + 1], "SECONDS", NSEC_PER_SEC);
+			shared->seed = reference_number(optarg, "SEED", 0, UINT32_MAX);
+	argv = reference_arguments(argc, argv, 2,
+				   "sleepers [-w] [-t THREADS] [-s SEED] COUNT SECONDS");
+	shared->children = reference_number(argv[0], "COUNT", 1, MAX_CHILDREN);
+	shared->duration_ns = reference_time(argv[1], "SECONDS", NSEC_PER_SEC);
 }
 
 int main(int argc, char **argv)
 {
 	struct shared *shared = map_shared();
-	struct reference_window window = {};
 
-	parse(shared, &window, argc, argv);
-	reference_begin();
+	parse(shared, argc, argv);
 	start_children(shared);
 	for (unsigned int i = 0; i < shared->children; i++) {
 		struct child *child = &shared->child[i];
@@ -208,11 +189,12 @@ int main(int argc, char **argv)
 		child->before = child_sched(shared, child, REFERENCE_PARK_START);
 		printf("started=%d\n", child->pid);
 	}
-	reference_open(&window);
+	reference_open();
 	close(shared->start[1]);
 	wait_for_end(shared);
 	report(shared);
-	reference_close(&window);
-	end_children(shared);
+	reference_close();
+	for (unsigned int i = 0; i < shared->children; i++)
+		reference_end(shared->child[i].pid);
 	return 0;
 }

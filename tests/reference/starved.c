@@ -19,11 +19,8 @@ static int cpu;
 
 static void *fill_and_run(void *arg)
 {
-	struct sched_param priority = { .sched_priority = 1 };
-
-	(void)arg;
-	if (load__pin(cpu) || sched_setscheduler(0, SCHED_FIFO, &priority))
-		reference_die(REFERENCE_CANNOT, "cannot be real-time: %m");
+	load__pin(cpu);
+	reference_be_realtime(1);
 	for (size_t i = 0; i < uffd.pages; i++) {
 		reference_check(reference_uffd__fill(&uffd, reference_await_fault(&uffd)),
 				uffd.why);
@@ -34,19 +31,17 @@ static void *fill_and_run(void *arg)
 
 int main(int argc, char **argv)
 {
-	struct reference_window window = {};
-	char **args = reference_arguments(&window, argc, argv, 2, "starved [-w] PAGES RUN_MS");
+	char **args = reference_arguments(argc, argv, 2, "starved [-w] PAGES RUN_MS");
 	struct reference_sched before, after;
 	pthread_t thread;
 
 	uffd.pages = reference_number(args[0], "PAGES", 1, 1 << 20);
 	uffd.delay_ns = reference_time(args[1], "RUN_MS", NSEC_PER_MSEC);
-	reference_begin();
 	cpu = load__cpu_from_end(0);
 	load__pin(cpu);
 	reference_check(reference_uffd__open(&uffd), uffd.why);
 	thread = reference_thread(fill_and_run, NULL);
-	reference_open(&window);
+	reference_open();
 	reference_check(reference_uffd__map(&uffd), uffd.why);
 	reference_sched__read(getpid(), getpid(), &before);
 	load__touch(uffd.map, uffd.pages, false);
@@ -55,6 +50,6 @@ int main(int argc, char **argv)
 	printf("pages=%zu\nrun_ns=%lu\nrun_delay_ns=%lu\n", uffd.pages,
 	       (uint64_t)uffd.pages * uffd.delay_ns,
 	       reference_sched__since(before, after).run_delay_ns);
-	reference_close(&window);
+	reference_close();
 	return 0;
 }

@@ -13,12 +13,11 @@ int main(int argc, char **argv)
 	if (forks <= 0)
 		return REFERENCE_USAGE;
 	for (long i = 0; i < forks; i++) {
-		pid_t pid = fork();
+		pid_t pid = reference_fork();
 
 		if (!pid)
 			_exit(0);
-		if (pid < 0 || waitpid(pid, NULL, 0) != pid)
-			reference_die(REFERENCE_FAILED, "no process %ld", i);
+		reference_must(waitpid(pid, NULL, 0) == pid, "no process %ld", i);
 	}
 	execvp(argv[2], &argv[2]);
 	reference_die(REFERENCE_FAILED, "%s does not start", argv[2]);

@@ -17,14 +17,14 @@ struct stuck {
 	struct reference_uffd uffd;
 	pthread_barrier_t start;
 	size_t touched; /* pages that the thread writes to */
-	long tid;
+	pid_t tid;
 };
 
 static void *write_pages(void *arg)
 {
 	struct stuck *stuck = arg;
 
-	stuck->tid = syscall(SYS_gettid);
+	stuck->tid = gettid();
 	pthread_barrier_wait(&stuck->start);
 	load__touch(stuck->uffd.map, stuck->touched, false);
 	return NULL;
@@ -52,16 +52,14 @@ int main(int argc, char **argv)
 {
 	static const char usage[] = "stuck [-w] never|ends|another";
 	struct stuck stuck = { .uffd = { .pages = 2 }, .touched = 1 };
-	struct reference_window window = {};
 	pthread_t thread;
 	uint64_t address;
 
-	argv = reference_arguments(&window, argc, argv, 1, usage);
+	argv = reference_arguments(argc, argv, 1, usage);
 	if (!strcmp(argv[0], "another"))
 		stuck.touched = 2;
 	else if (strcmp(argv[0], "never") && strcmp(argv[0], "ends"))
 		reference_die(REFERENCE_USAGE, "usage: %s", usage);
-	reference_begin();
 	reference_check(reference_uffd__open(&stuck.uffd), stuck.uffd.why);
 	pthread_barrier_init(&stuck.start, NULL, 2);
 	thread = reference_thread(write_pages, &stuck);
@@ -69,10 +67,10 @@ int main(int argc, char **argv)
 	reference_check(reference_uffd__map(&stuck.uffd), stuck.uffd.why);
 	pthread_barrier_wait(&stuck.start);
 	address = await_fault(&stuck);
-	printf("tid=%ld\n", stuck.tid);
-	reference_wait("ready", window.wait);
+	printf("tid=%d\n", stuck.tid);
+	reference_wait("ready");
 	if (strcmp(argv[0], "never"))
 		answer(&stuck, address, thread);
-	reference_wait("done", window.wait);
+	reference_wait("done");
 	return 0;
 }

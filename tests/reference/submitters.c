@@ -9,8 +9,6 @@
  *
  * Prints pid0= and so on, the IDs, if there are at most 16. Exit codes as in reference.h.
  */
-#include <linux/sched.h>
-
 #include "reference.h"
 
 #define BLOCK 4096
@@ -25,12 +23,6 @@ static pid_t alike, last;
 static char (*blocks)[BLOCK];
 static atomic_uint
 	*turns; /* one word each: turns taken or begun, so it is odd while it is its turn */
-
-static void must(bool done, const char *what)
-{
-	if (!done)
-		reference_die(REFERENCE_FAILED, "%s: %m", what);
-}
 
 static void wait_for(atomic_uint *word, unsigned int value)
 {
@@ -52,7 +44,8 @@ static void take_turns(unsigned long number)
 
 	for (unsigned int i = 0; i < rounds; i++) {
 		wait_for(&turns[number], 2 * i + 1);
-		must(pread(device, blocks[number], BLOCK, at) == BLOCK, "cannot read");
+		reference_must(pread(device, blocks[number], BLOCK, at) == BLOCK,
+			       "cannot read: %m");
 		set(&turns[number], 2 * i + 2);
 	}
 }
@@ -62,8 +55,9 @@ static void leave_a_write(unsigned long number)
 	off_t at = (off_t)(number * BLOCK);
 
 	memset(blocks[number], (int)number + 1, BLOCK);
-	must(pwrite(device, blocks[number], BLOCK, at) == BLOCK, "cannot write");
-	must(!sync_file_range(device, at, BLOCK, SYNC_FILE_RANGE_WRITE), "cannot start to write");
+	reference_must(pwrite(device, blocks[number], BLOCK, at) == BLOCK, "cannot write: %m");
+	reference_must(!sync_file_range(device, at, BLOCK, SYNC_FILE_RANGE_WRITE),
+		       "cannot start to write: %m");
 }
 
 static int take_part(void *arg)
@@ -84,19 +78,15 @@ static int take_part(void *arg)
 /* The process gets a copy of the memory. */
 static pid_t make_alike(unsigned long number)
 {
-	struct clone_args args = { .exit_signal = SIGCHLD, .set_tid_size = 1 };
-	pid_t want = last, got = -1;
+	pid_t got;
 
-	args.set_tid = (uintptr_t)&want;
 	do {
-		want = last ? want + alike : alike + 2000 % alike;
-		last = want;
-		got = want > MOST_ID ? -1 : (pid_t)syscall(SYS_clone3, &args, sizeof(args));
-	} while (got < 0 && errno == EEXIST && want <= MOST_ID);
+		last = last ? last + alike : alike + 2000 % alike;
+		reference_need(last <= MOST_ID, "there are no free process IDs");
+		got = reference_fork_as(last);
+	} while (got < 0);
 	if (!got)
 		take_part((void *)(uintptr_t)number);
-	if (got < 0)
-		reference_die(REFERENCE_CANNOT, "cannot choose a process ID: %m");
 	return got;
 }
 
@@ -106,10 +96,10 @@ static pid_t make(unsigned long number)
 	char *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	pid_t pid;
 
-	must(stack != MAP_FAILED, "no stack");
+	reference_must(stack != MAP_FAILED, "no stack: %m");
 	pid = clone(take_part, stack + STACK, CLONE_VM | CLONE_FILES | SIGCHLD,
 		    (void *)(uintptr_t)number);
-	must(pid > 0, "no process");
+	reference_must(pid > 0, "no process: %m");
 	return pid;
 }
 
@@ -117,7 +107,7 @@ static void wait_for_end(void)
 {
 	int status;
 
-	must(wait(&status) > 0 && !status, "a process failed");
+	reference_must(wait(&status) > 0 && !status, "a process failed: %m");
 }
 
 static void run_turns(void)
@@ -146,26 +136,24 @@ static void make_all(void)
 
 int main(int argc, char **argv)
 {
-	struct reference_window window = {};
-	char **arguments = reference_arguments(&window, argc, argv, 4, USAGE);
+	char **arguments = reference_arguments(argc, argv, 4, USAGE);
 
 	processes = reference_number(arguments[1], "PROCESSES", 1, 30000);
 	rounds = reference_number(arguments[2], "ROUNDS", 0, 1 << 30);
 	alike = (pid_t)reference_number(arguments[3], "ALIKE", 0, MOST_ID);
-	reference_begin();
 	device = open(arguments[0], O_RDWR | O_CLOEXEC | (rounds ? O_DIRECT : 0));
-	must(device >= 0, arguments[0]);
+	reference_must(device >= 0, "%s: %m", arguments[0]);
 	blocks = reference_share(processes * BLOCK);
 	turns = reference_share(processes * sizeof(*turns));
 	if (rounds)
 		make_all();
-	reference_open(&window);
+	reference_open();
 	if (rounds)
 		run_turns();
 	else
 		make_all();
-	must(rounds || !fsync(device), "cannot write");
-	reference_close(&window);
+	reference_must(rounds || !fsync(device), "cannot write: %m");
+	reference_close();
 	close(device);
 	return 0;
 }

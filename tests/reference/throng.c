@@ -34,17 +34,10 @@ int main(int argc, char **argv)
 
 	if (processes <= 0 || rounds <= 0)
 		return REFERENCE_USAGE;
-	for (long i = 0; i < processes; i++) {
-		pid_t pid = fork();
-
-		if (!pid)
+	for (long i = 0; i < processes; i++)
+		if (!reference_fork())
 			take_part(rounds, argv[3]);
-		if (pid < 0)
-			reference_die(REFERENCE_FAILED, "no process %ld", i);
-	}
-	for (long i = 0; i < processes; i++) {
-		if (wait(&status) < 0 || status)
-			reference_die(REFERENCE_FAILED, "a process failed");
-	}
+	for (long i = 0; i < processes; i++)
+		reference_must(wait(&status) >= 0 && !status, "a process failed");
 	return 0;
 }

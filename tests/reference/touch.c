@@ -7,8 +7,7 @@
  * thus the reference and is checked against the kernel's own: minflt_loop around the touching
  * alone, minflt_window for the whole process between the waits of -w. Both equal PAGES, so within
  * the window a recorder of this process has to see PAGES faults and no other. The first of them may
- * be retried (a mapping's first fault prepares its anon_vma, for which the lock of the mapping
- * alone may not do): still one fault, though two calls of handle_mm_fault().
+ * be retried, see faults.h.
  */
 
 #include "reference.h"
@@ -22,30 +21,22 @@ static bool is_kernel(const char *side)
 
 int main(int argc, char **argv)
 {
-	struct reference_window window = {};
 	struct reference_touch touch = {};
 	int option, err;
 
-	while ((option = getopt(argc, argv, "wrs:")) != -1) {
-		if (option == 'w')
-			window.wait = true;
-		else if (option == 'r')
+	while ((option = reference_option(argc, argv, "rs:")))
+		if (option == 'r')
 			touch.read = true;
-		else if (option == 's')
-			touch.kernel = is_kernel(optarg);
 		else
-			return REFERENCE_USAGE;
-	}
-	if (argc - optind != 1)
-		reference_die(REFERENCE_USAGE, "usage: touch [-w] [-r] [-s user|kernel] PAGES");
-	touch.pages = reference_number(argv[optind], "PAGES", 1, 1 << 20);
-	reference_begin();
+			touch.kernel = is_kernel(optarg);
+	argv = reference_arguments(argc, argv, 1, "touch [-w] [-r] [-s user|kernel] PAGES");
+	touch.pages = reference_number(argv[0], "PAGES", 1, 1 << 20);
 	reference_check(reference_touch__prepare(&touch), touch.why);
-	reference_open(&window);
+	reference_open();
 	err = reference_touch__run(&touch);
 	printf("pages=%zu\nelapsed_ns=%lu\n", touch.pages, touch.elapsed_ns);
 	reference_print_faults("loop", touch.faults);
 	reference_check(err, touch.why);
-	reference_close(&window);
+	reference_close();
 	return 0;
 }

@@ -9,7 +9,6 @@
  * Prints a line for each process, by the scheduler's account from fork to the end of its work:
  * pid=, ran_ns=, and switches=, how often its threads got a CPU, which is how often they lost it.
  */
-#include <limits.h>
 #include <linux/futex.h>
 
 #include "reference.h"
@@ -67,7 +66,7 @@ static void *run(void *task)
 {
 	enum task own = (enum task)(uintptr_t)task;
 
-	atomic_store(&shared->tids[own], (int)syscall(SYS_gettid));
+	atomic_store(&shared->tids[own], gettid());
 	take_turns(own);
 	reference_sched__park_end();
 }
@@ -104,15 +103,13 @@ int main(int argc, char **argv)
 {
 	pid_t pids[PROCESSES];
 
-	if (argc != 2)
-		reference_die(REFERENCE_USAGE, "usage: turns ROUNDS");
+	reference_usage(argc == 2, "turns ROUNDS");
 	shared = reference_share(sizeof(*shared));
 	shared->rounds = reference_number(argv[1], "ROUNDS", 1, 1000000);
 	for (enum task task = A; task < PROCESSES; task++)
 		pids[task] = start(task);
 	for (enum task task = A; task < TASKS; task++)
-		while (!atomic_load(&shared->tids[task]))
-			load__sleep(NSEC_PER_MSEC);
+		reference_await(&shared->tids[task]);
 	give_turn(order[0]);
 	/* They take that long at least. Until then it does not look, which would disturb them. */
 	load__sleep(shared->rounds * 400 * USEC);

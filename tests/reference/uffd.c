@@ -8,51 +8,31 @@
  * thread (tid), none shorter than delay_ns and, but for the entry to the kernel and the exit, each
  * as long as its writer saw it: touch_min_ns, touch_mean_ns, touch_max_ns, touch_sum_ns.
  *
- * It is also the reference for retried faults: handle_mm_fault() sleeps for the delay, returns
- * VM_FAULT_RETRY and is called again to find the page there, so each fault takes two calls at
- * least, and the latency is in the first. Kernels call the fault minor or major according to the
- * lock that the first call held (whether the second one carries FAULT_FLAG_TRIED): only the sum is
- * a reference.
+ * It is also the reference for retried faults, see faults.h: each fault takes two calls of
+ * handle_mm_fault() at least, and the latency is in the first. Only the sum of minor and major
+ * faults is a reference.
  */
 
 #include "reference.h"
 
-static void print_touches(const struct reference_span *touches)
-{
-	uint64_t mean = touches->count ? touches->sum_ns / touches->count : 0;
-
-	printf("touch_min_ns=%lu touch_mean_ns=%lu touch_max_ns=%lu touch_sum_ns=%lu\n",
-	       touches->min_ns, mean, touches->max_ns, touches->sum_ns);
-}
-
 int main(int argc, char **argv)
 {
-	struct reference_window window = {};
 	struct reference_uffd uffd = {};
-	int err, option;
+	int err;
 
-	while ((option = getopt(argc, argv, "wt:")) != -1) {
-		if (option == 'w')
-			window.wait = true;
-		else if (option == 't')
-			uffd.threads = reference_number(optarg, "THREADS", 1, 4096);
-		else
-			return REFERENCE_USAGE;
-	}
-	if (argc - optind != 2)
-		reference_die(REFERENCE_USAGE, "usage: uffd [-w] [-t THREADS] PAGES DELAY_MS");
-	argv += optind;
+	while (reference_option(argc, argv, "t:"))
+		uffd.threads = reference_number(optarg, "THREADS", 1, 4096);
+	argv = reference_arguments(argc, argv, 2, "uffd [-w] [-t THREADS] PAGES DELAY_MS");
 	uffd.pages = reference_number(argv[0], "PAGES", 1, 1 << 20);
 	uffd.delay_ns = reference_time(argv[1], "DELAY_MS", NSEC_PER_MSEC);
-	reference_begin();
 	reference_check(reference_uffd__prepare(&uffd), uffd.why);
-	reference_open(&window);
+	reference_open();
 	err = reference_uffd__run(&uffd);
-	print_touches(&uffd.touches);
+	reference_print_span("touch", &uffd.touches);
 	printf("tid=%d\npages=%zu\ndelay_ns=%lu\n", getpid(), uffd.pages, uffd.delay_ns);
 	reference_print_faults("loop", uffd.faults);
 	reference_print_faults("handler", uffd.handler);
 	reference_check(err, uffd.why);
-	reference_close(&window);
+	reference_close();
 	return 0;
 }

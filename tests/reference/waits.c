@@ -47,8 +47,6 @@ static void work(uint64_t ns)
 
 static void sleep_a_while(unsigned int worker, uint64_t *random, unsigned int round)
 {
-	(void)worker;
-	(void)round;
 	load__sleep(NSEC_PER_MSEC + load__random(random) % (2 * NSEC_PER_MSEC));
 }
 
@@ -60,7 +58,6 @@ static void work_and_sleep(unsigned int worker, uint64_t *random, unsigned int r
 
 static void repin(unsigned int worker, uint64_t *random, unsigned int round)
 {
-	(void)random;
 	work(WORK_NS);
 	load__pin(cpus[(worker + round) % 2]);
 }
@@ -82,12 +79,11 @@ static void tell_peer(unsigned int worker, uint64_t *random, unsigned int round)
 	if (!worker) {
 		sleep_a_while(worker, random, round);
 		now = clock__now_ns();
-		if (write(told[1], &now, sizeof(now)) != sizeof(now))
-			reference_die(REFERENCE_FAILED, "cannot write to a pipe");
+		reference_must(write(told[1], &now, sizeof(now)) == sizeof(now),
+			       "cannot write to a pipe");
 		return;
 	}
-	if (read(told[0], &now, sizeof(now)) != sizeof(now))
-		reference_die(REFERENCE_FAILED, "cannot read from a pipe");
+	reference_must(read(told[0], &now, sizeof(now)) == sizeof(now), "cannot read from a pipe");
 	seen_by_peer.ns[seen_by_peer.count++] = clock__now_ns() - now;
 }
 
@@ -113,7 +109,7 @@ static void *worker(void *number)
 	/* In shape `peer` the one that sleeps is not what is looked at. */
 	if (shape->round != tell_peer || self)
 		prctl(PR_SET_NAME, COMM);
-	tids[self] = (pid_t)syscall(SYS_gettid);
+	tids[self] = gettid();
 	pthread_barrier_wait(&barrier); /* all are there */
 	pthread_barrier_wait(&barrier); /* go */
 	for (uint64_t round = 0; round < rounds; round++)
@@ -132,12 +128,11 @@ static void await_all(unsigned int nr)
 
 int main(int argc, char **argv)
 {
-	struct reference_window window = { 0 };
 	struct capture capture = { 0 };
 	pthread_t threads[MOST_THREADS];
 	unsigned int nr;
 
-	argv = reference_arguments(&window, argc, argv, 2, "waits [-w] SHAPE ROUNDS");
+	argv = reference_arguments(argc, argv, 2, "waits [-w] SHAPE ROUNDS");
 	shape = find_shape(argv[0]);
 	rounds = reference_number(argv[1], "ROUNDS", 1, 1000000);
 	nr = shape->threads + shape->per_cpu * sysconf(_SC_NPROCESSORS_ONLN);
@@ -146,9 +141,8 @@ int main(int argc, char **argv)
 	seen_by_peer.ns = calloc(rounds, sizeof(uint64_t));
 	cpus[0] = reference_cpu(0);
 	cpus[1] = reference_cpu(1);
-	reference_begin();
-	if (pipe(told) || !seen_by_peer.ns)
-		reference_die(REFERENCE_FAILED, "no pipe or no memory");
+	reference_pipe(told);
+	reference_must(seen_by_peer.ns, "out of memory");
 	capture_open(&capture, COMM);
 	pthread_barrier_init(&barrier, NULL, nr + 1);
 	for (unsigned int i = 0; i < nr; i++)
@@ -158,7 +152,7 @@ int main(int argc, char **argv)
 	for (unsigned int i = 0; i < nr; i++)
 		printf("worker=%d\n", tids[i]);
 	capture_switch_on(&capture, true);
-	reference_wait("ready", window.wait);
+	reference_wait("ready");
 
 	pthread_barrier_wait(&barrier);
 	pthread_barrier_wait(&barrier);
@@ -169,7 +163,7 @@ int main(int argc, char **argv)
 	capture_print("run_queue", &capture.run_queue);
 	capture_print("wakeup", &capture.wakeup);
 	capture_print("peer", &seen_by_peer);
-	reference_wait("done", window.wait);
+	reference_wait("done");
 	pthread_barrier_wait(&barrier);
 	for (unsigned int i = 0; i < nr; i++)
 		pthread_join(threads[i], NULL);

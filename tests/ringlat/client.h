@@ -20,16 +20,18 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <loadgen/primitives.h>
 #include <uapi/latscope/ringlat.h>
 
 #define CANNOT 77
 #define PAGE 4096UL
+#define BOTH (RINGLAT_PF | RINGLAT_SYSCALL)
 #define MEASURED_CPU 1 /* where owners are, unless there is one CPU only */
 
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 
@@ -59,7 +61,7 @@ static inline void must(bool done, const char *what)
 
 static inline void nap_ms(long ms)
 {
-	nanosleep(&(struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 }, NULL);
+	load__sleep((uint64_t)ms * NSEC_PER_MSEC);
 }
 
 /* Until the condition held once, for at most 30 s: did it? */
@@ -80,13 +82,16 @@ static inline long rounds(long check, long soak)
 
 static inline void pin(int cpu)
 {
-	cpu_set_t set;
+	must(!load__pin(cpu < sysconf(_SC_NPROCESSORS_CONF) ? cpu : 0), "go to one CPU");
+}
 
-	if (cpu >= sysconf(_SC_NPROCESSORS_CONF))
-		cpu = 0;
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	must(!sched_setaffinity(0, sizeof(set), &set), "go to one CPU");
+/* Memory of this process alone, zeroed and not yet there. */
+static inline void *map_pages(size_t count, int protection)
+{
+	void *pages = mmap(NULL, count * PAGE, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	must(pages != MAP_FAILED, "map pages");
+	return pages;
 }
 
 static inline int device_open(void)
@@ -122,15 +127,20 @@ static inline struct ringlat_counts device_read(int fd)
 	return counts;
 }
 
+static inline int open_msr(int cpu, int flags)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/dev/cpu/%d/msr", cpu);
+	return open(path, flags | O_CLOEXEC);
+}
+
 /* LSTAR of a CPU, by an interrupt on it: of whatever runs there. The msr module must be loaded. */
 static inline uint64_t entry_of(int cpu)
 {
-	char path[32];
+	int fd = open_msr(cpu, O_RDONLY);
 	uint64_t lstar;
-	int fd;
 
-	snprintf(path, sizeof(path), "/dev/cpu/%d/msr", cpu);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 0; /* offline */
 	must(pread(fd, &lstar, sizeof(lstar), 0xc0000082) == sizeof(lstar), "read LSTAR");
@@ -224,8 +234,6 @@ static inline void skip_missed(int signo, siginfo_t *info, void *context)
 {
 	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
 
-	(void)signo;
-	(void)info;
 	if (regs[REG_R12] != RINGLAT_COOKIE || regs[REG_RIP] != regs[REG_R13])
 		_exit(99);
 	regs[REG_R8] = 0;
@@ -236,18 +244,90 @@ static inline void skip_missed(int signo, siginfo_t *info, void *context)
 static inline void *absent_page(void)
 {
 	struct sigaction action = { .sa_sigaction = skip_missed, .sa_flags = SA_SIGINFO };
-	void *page = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	must(page != MAP_FAILED && !sigaction(SIGSEGV, &action, NULL), "map a page");
-	return page;
+	must(!sigaction(SIGSEGV, &action, NULL), "take signals");
+	return map_pages(1, PROT_NONE);
+}
+
+/* In a process of its own, which tells when it owns, does `then`, and runs until it is killed. */
+static inline pid_t start_owner(void (*then)(int fd))
+{
+	int ready[2], fd;
+	pid_t pid;
+	char byte;
+
+	must(!pipe2(ready, O_CLOEXEC), "make a pipe");
+	pid = fork();
+	if (!pid) {
+		fd = device_own(BOTH);
+		must(write(ready[1], "", 1) == 1, "tell");
+		then(fd);
+		_exit(failures ? 1 : 0);
+	}
+	must(pid > 0 && read(ready[0], &byte, 1) == 1, "start an owner");
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+static inline void reap(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	must(waitpid(pid, NULL, 0) == pid, "wait for a process");
+}
+
+/* What an owner does. */
+static inline void cross_forever(int fd)
+{
+	void *absent = absent_page();
+	struct crossing crossing;
+
+	for (;;) {
+		cross_page_fault(&crossing, absent);
+		cross_syscall(&crossing);
+	}
+}
+
+static inline void sleep_on(int fd)
+{
+	for (;;)
+		pause();
 }
 
 struct test_case {
 	const char *name;
+	unsigned int line;
 	void (*run)(void);
+	struct test_case *next;
 };
 
-/* Kernel messages since the last call; -1 if they cannot be read. */
+static struct test_case *test_cases;
+
+/* In the order of the source: constructors run in any order. */
+static inline void add_case(struct test_case *test)
+{
+	struct test_case **at = &test_cases;
+
+	while (*at && (*at)->line < test->line)
+		at = &(*at)->next;
+	test->next = *at;
+	*at = test;
+}
+
+/* CASE(name) { ... } */
+#define CASE(case_name)                                                                          \
+	static void case_##case_name(void);                                                      \
+	__attribute__((constructor)) static void add_##case_name(void)                           \
+	{                                                                                        \
+		static struct test_case test = { #case_name, __LINE__, case_##case_name, NULL }; \
+                                                                                                 \
+		add_case(&test);                                                                 \
+	}                                                                                        \
+	static void case_##case_name(void)
+
+#define RECORD 2048 /* bytes of a message of the kernel */
+
+/* Of messages from now on. */
 static inline int open_kernel_log(void)
 {
 	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -257,23 +337,28 @@ static inline int open_kernel_log(void)
 	return fd;
 }
 
+static inline bool next_record(int log, char record[RECORD])
+{
+	ssize_t length = read(log, record, RECORD - 1);
+
+	record[length > 0 ? length : 0] = '\0';
+	return length > 0 || errno == EPIPE; /* some were overwritten */
+}
+
+/* Since the last call. */
 static inline bool kernel_complains(int log)
 {
 	static const char *const complaints[] = { "WARNING: ",	"BUG: ",     "KASAN: ",
 						  "UBSAN: ",	"Oops",	     "general protection",
 						  "INFO: task", "INFO: rcu", "unable to handle" };
 	bool complains = false;
-	char record[2048];
-	ssize_t length;
-	size_t i;
+	char record[RECORD];
 
-	while ((length = read(log, record, sizeof(record) - 1)) > 0 || errno == EPIPE) {
-		record[length > 0 ? length : 0] = '\0';
-		for (i = 0; i < sizeof(complaints) / sizeof(complaints[0]); i++)
+	while (next_record(log, record)) {
+		for (size_t i = 0; i < COUNT_OF(complaints); i++)
 			complains |= !!strstr(record, complaints[i]);
 		if (complains)
 			printf("# kernel: %s", record);
-		errno = 0;
 	}
 	return complains;
 }
@@ -286,18 +371,15 @@ static inline bool any_fault_hooked(void)
 {
 	struct sigaction before;
 	struct crossing crossing;
-	cpu_set_t mine, one;
+	cpu_set_t mine;
 	bool hooked = false;
 	void *absent;
-	int cpu;
 
 	must(!sigaction(SIGSEGV, NULL, &before) && !sched_getaffinity(0, sizeof(mine), &mine),
 	     "tell what is set");
 	absent = absent_page();
-	for (cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
-		CPU_ZERO(&one);
-		CPU_SET(cpu, &one);
-		if (sched_setaffinity(0, sizeof(one), &one))
+	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
+		if (load__pin(cpu))
 			continue; /* offline */
 		cross_page_fault(&crossing, absent);
 		hooked |= !!crossing.u2k_k;
@@ -311,9 +393,7 @@ static inline bool any_fault_hooked(void)
 /* Has a CPU another entry than the kernel's, while there is no owner? */
 static inline bool any_hooked(void)
 {
-	int cpu;
-
-	for (cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++)
+	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++)
 		if (is_hooked(cpu))
 			return true;
 	return any_fault_hooked();
@@ -355,25 +435,23 @@ static inline void run_case(const struct test_case *test, unsigned int number, i
 }
 
 /* Those that are named, or all. */
-static inline int run_cases(const struct test_case *cases, size_t count, int argc, char **argv)
+static inline int run_cases(int argc, char **argv)
 {
+	const struct test_case *test;
 	int log = open_kernel_log(), arg;
 	unsigned int number = 0;
-	size_t i;
 
 	pin(0);
-	for (i = 0; i < count; i++) {
+	for (test = test_cases; test; test = test->next) {
 		bool wanted = argc < 2;
 
 		for (arg = 1; arg < argc; arg++)
-			wanted |= !strcmp(argv[arg], cases[i].name);
+			wanted |= !strcmp(argv[arg], test->name);
 		if (wanted)
-			run_case(&cases[i], ++number, log);
+			run_case(test, ++number, log);
 	}
 	printf("1..%u\n", number);
 	return 0;
 }
-
-#define CASES(cases) cases, sizeof(cases) / sizeof((cases)[0])
 
 #endif

@@ -93,9 +93,8 @@ static uint64_t least_syscall(void)
 {
 	uint64_t least = UINT64_MAX, took;
 	long result;
-	int i;
 
-	for (i = 0; i < 2000; i++) {
+	for (int i = 0; i < 2000; i++) {
 		took = ticks_now();
 		__asm__ volatile("syscall" : "=a"(result) : "a"(-1L) : "rcx", "r11", "memory");
 		took = ticks_now() - took;
@@ -109,14 +108,11 @@ static uint64_t least_syscall(void)
 /* Reads of the zero page: no memory has to be found. */
 static uint64_t least_fault(void)
 {
-	volatile char *pages =
-		mmap(NULL, FAULTS * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	volatile char *pages = map_pages(FAULTS, PROT_READ);
 	uint64_t least = UINT64_MAX, took;
-	int i;
 
-	must(pages != MAP_FAILED, "map pages");
 	madvise((void *)pages, FAULTS * PAGE, MADV_NOHUGEPAGE);
-	for (i = 0; i < FAULTS; i++) {
+	for (int i = 0; i < FAULTS; i++) {
 		took = ticks_now();
 		(void)pages[i * PAGE];
 		took = ticks_now() - took;
@@ -127,39 +123,19 @@ static uint64_t least_fault(void)
 	return least;
 }
 
-static pid_t sleeping_owner(void)
-{
-	int ready[2];
-	pid_t pid;
-	char byte;
-
-	must(!pipe(ready), "make a pipe");
-	pid = fork();
-	if (!pid) {
-		device_own(RINGLAT_PF | RINGLAT_SYSCALL);
-		must(write(ready[1], "", 1) == 1, "tell");
-		pause();
-		_exit(0);
-	}
-	must(pid > 0 && read(ready[0], &byte, 1) == 1, "start an owner");
-	return pid;
-}
-
 static int count_cost(const char *who)
 {
 	pid_t owner = 0;
 
 	pin(MEASURED_CPU);
 	if (!strcmp(who, "own"))
-		device_own(RINGLAT_PF | RINGLAT_SYSCALL);
+		device_own(BOTH);
 	else if (!strcmp(who, "other"))
-		owner = sleeping_owner();
+		owner = start_owner(sleep_on);
 	printf("syscall=%lu\n", least_syscall());
 	printf("fault=%lu\n", least_fault());
-	if (owner) {
-		kill(owner, SIGKILL);
-		must(waitpid(owner, NULL, 0) == owner, "wait for the owner");
-	}
+	if (owner)
+		reap(owner);
 	return 0;
 }
 

@@ -16,41 +16,37 @@
 static int files[FILES];
 static void *absent;
 
-struct fuzzer {
-	uint64_t state;
-};
-
-static uint64_t any(struct fuzzer *fuzzer)
+static uint64_t any(uint64_t *state)
 {
 	/* xorshift64 */
-	fuzzer->state ^= fuzzer->state << 13;
-	fuzzer->state ^= fuzzer->state >> 7;
-	fuzzer->state ^= fuzzer->state << 17;
-	return fuzzer->state;
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
 }
 
-static int any_file(struct fuzzer *fuzzer)
+static int any_file(uint64_t *state)
 {
-	return files[any(fuzzer) % FILES];
+	return files[any(state) % FILES];
 }
 
-static void start_well(struct fuzzer *fuzzer)
+static void start_well(uint64_t *state)
 {
-	pin((int)(any(fuzzer) % 2));
-	device_start(any_file(fuzzer), (uint32_t)any(fuzzer) % 8);
+	pin((int)(any(state) % 2));
+	device_start(any_file(state), (uint32_t)any(state) % 8);
 }
 
-static void stop(struct fuzzer *fuzzer)
+static void stop(uint64_t *state)
 {
-	ioctl(any_file(fuzzer), RINGLAT_STOP);
+	ioctl(any_file(state), RINGLAT_STOP);
 }
 
-static void wild_ioctl(struct fuzzer *fuzzer)
+static void wild_ioctl(uint64_t *state)
 {
 	static char page[PAGE];
-	uint64_t argument = any(fuzzer);
+	uint64_t argument = any(state);
 
-	switch (any(fuzzer) % 4) {
+	switch (any(state) % 4) {
 	case 0:
 		argument = (uint64_t)page;
 		break;
@@ -62,76 +58,74 @@ static void wild_ioctl(struct fuzzer *fuzzer)
 		break;
 	}
 	/* An ioctl of ringlat, or any. */
-	ioctl(any_file(fuzzer),
-	      any(fuzzer) % 2 ? 0xdc00 | any(fuzzer) % 8 | (any(fuzzer) << 16 & 0xffff0000)
-			      : any(fuzzer),
+	ioctl(any_file(state),
+	      any(state) % 2 ? 0xdc00 | any(state) % 8 | (any(state) << 16 & 0xffff0000)
+			     : any(state),
 	      argument);
 }
 
-static void read_well(struct fuzzer *fuzzer)
+static void read_well(uint64_t *state)
 {
 	struct ringlat_counts counts;
 
-	ioctl(any_file(fuzzer), RINGLAT_READ, &counts);
+	ioctl(any_file(state), RINGLAT_READ, &counts);
 }
 
-static void cross(struct fuzzer *fuzzer)
+static void cross(uint64_t *state)
 {
 	struct crossing crossing;
-	uint64_t i;
 
-	for (i = any(fuzzer) % 64; i; i--) {
+	for (uint64_t i = any(state) % 64; i; i--) {
 		cross_syscall(&crossing);
 		cross_page_fault(&crossing, absent);
 	}
 }
 
-static void replace(struct fuzzer *fuzzer)
+static void replace(uint64_t *state)
 {
-	int *file = &files[any(fuzzer) % FILES];
-	int opened = any(fuzzer) % 2 ? dup(any_file(fuzzer)) : open(RINGLAT_DEVICE, O_RDWR);
+	int *file = &files[any(state) % FILES];
+	int opened = any(state) % 2 ? dup(any_file(state)) : open(RINGLAT_DEVICE, O_RDWR);
 
 	if (opened >= 0)
 		close(__atomic_exchange_n(file, opened, __ATOMIC_SEQ_CST));
 }
 
-static void move(struct fuzzer *fuzzer)
+static void move(uint64_t *state)
 {
-	pin((int)(any(fuzzer) % 2));
+	pin((int)(any(state) % 2));
 }
 
-static void leave_child(struct fuzzer *fuzzer)
+static void leave_child(uint64_t *state)
 {
 	pid_t pid = fork();
 
 	if (!pid) {
-		start_well(fuzzer);
-		cross(fuzzer);
+		start_well(state);
+		cross(state);
 		_exit(0);
 	}
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
 }
 
-static void give_way(struct fuzzer *fuzzer)
+static void give_way(uint64_t *state)
 {
-	(void)fuzzer;
 	sched_yield();
 }
 
 /* Most of the time: what makes owners and uses them. */
-static void (*const actions[])(struct fuzzer *) = {
+static void (*const actions[])(uint64_t *) = {
 	start_well, stop, wild_ioctl, read_well, cross,	   replace,  move,
 	start_well, stop, wild_ioctl, cross,	 give_way, give_way, leave_child,
 };
 
 static void *fuzz(void *argument)
 {
-	struct fuzzer fuzzer = { .state = (uint64_t)argument };
+	uint64_t state = (uint64_t)argument;
 
 	for (;;) {
-		actions[any(&fuzzer) % (sizeof(actions) / sizeof(actions[0]))](&fuzzer);
-		if (any(&fuzzer) % 256 == 0)
+		actions[any(&state) % (sizeof(actions) / sizeof(actions[0]))](&state);
+		if (any(&state) % 256 == 0)
 			pthread_exit(NULL);
 	}
 }
@@ -140,15 +134,14 @@ static void *fuzz(void *argument)
 static void work(uint64_t seed)
 {
 	pthread_t threads[2];
-	int i;
 
 	absent = absent_page();
-	for (i = 0; i < FILES; i++)
+	for (int i = 0; i < FILES; i++)
 		files[i] = open(RINGLAT_DEVICE, O_RDWR);
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 		must(!pthread_create(&threads[i], NULL, fuzz, (void *)(seed * 2 + (uint64_t)i + 1)),
 		     "start a thread");
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	_exit(0);
 }
@@ -167,11 +160,10 @@ int main(int argc, char **argv)
 	time_t end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 1);
 	pid_t workers[WORKERS];
 	unsigned long lives = 0;
-	int i;
 
-	for (i = 0; i < WORKERS; i++)
+	for (int i = 0; i < WORKERS; i++)
 		add_worker(&workers[i], seed + lives++);
-	for (i = 0; time(NULL) < end; i = (i + 1) % WORKERS) {
+	for (int i = 0; time(NULL) < end; i = (i + 1) % WORKERS) {
 		nap_ms(20);
 		/* One of them is killed, the others may come to their end. */
 		if (!i)
@@ -179,7 +171,7 @@ int main(int argc, char **argv)
 		if (waitpid(workers[i], NULL, i ? WNOHANG : 0) == workers[i])
 			add_worker(&workers[i], seed + lives++);
 	}
-	for (i = 0; i < WORKERS; i++) {
+	for (int i = 0; i < WORKERS; i++) {
 		kill(workers[i], SIGKILL);
 		waitpid(workers[i], NULL, 0);
 	}

@@ -14,7 +14,6 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 
-#define BOTH (RINGLAT_PF | RINGLAT_SYSCALL)
 #define FLAGS_TO_CLEAR 0x44500UL /* AC, NT, DF, TF */
 #define USER_CS 0x33
 #define COMPAT_CS 0x23
@@ -26,7 +25,7 @@
 static struct {
 	unsigned int signals;
 	int signo; /* of the last one, as are the others */
-	uint64_t address, error, trap, rip;
+	uint64_t address, rip;
 	uint16_t cs;
 	uint64_t r8; /* not 0: a stub took it */
 	uint64_t r12;
@@ -46,8 +45,6 @@ static void take_signal(int signo, siginfo_t *info, void *context)
 	seen.signals++;
 	seen.signo = signo;
 	seen.address = (uint64_t)info->si_addr;
-	seen.error = (uint64_t)regs[REG_ERR];
-	seen.trap = (uint64_t)regs[REG_TRAPNO];
 	seen.rip = (uint64_t)regs[REG_RIP];
 	seen.cs = (uint16_t)regs[REG_CSGSFS];
 	regs[REG_EFL] &= ~(greg_t)FLAGS_TO_CLEAR;
@@ -64,10 +61,9 @@ static void take_all_signals(void)
 	struct sigaction action = { .sa_sigaction = take_signal,
 				    .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER };
 	stack_t stack = { .ss_sp = signal_stack, .ss_size = sizeof(signal_stack) };
-	size_t i;
 
 	must(!sigaltstack(&stack, NULL), "set a signal stack");
-	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(signals); i++)
 		must(!sigaction(signals[i], &action, NULL), "take signals");
 }
 
@@ -142,8 +138,6 @@ static const uint64_t wild[] = { 0,
 				 0xffffffff81000000,
 				 UINT64_MAX };
 
-#define WILD (sizeof(wild) / sizeof(wild[0]))
-
 /* Each case begins with it. */
 static void begin(void)
 {
@@ -151,7 +145,7 @@ static void begin(void)
 	device_own(BOTH);
 }
 
-static void sane(void)
+CASE(sane)
 {
 	begin();
 	ATTEMPT(CROSS_LOAD, 0);
@@ -165,14 +159,13 @@ static void sane(void)
 	EXPECT(refused(absent));
 }
 
-static void every_one(void)
+CASE(every_one)
 {
 	unsigned int missed = 0;
 	struct crossing crossing;
-	int i;
 
 	begin();
-	for (i = 0; i < 20000; i++) {
+	for (int i = 0; i < 20000; i++) {
 		cross_page_fault(&crossing, absent);
 		missed += !crossing.u2k_k;
 		cross_syscall(&crossing);
@@ -181,12 +174,10 @@ static void every_one(void)
 	EXPECT(!missed && !seen.signals);
 }
 
-static void other_address(void)
+CASE(other_address)
 {
-	size_t i;
-
 	begin();
-	for (i = 0; i < WILD; i++) {
+	for (size_t i = 0; i < COUNT_OF(wild); i++) {
 		ATTEMPT(LOAD, wild[i]);
 		EXPECT(refused(absent));
 		/* Not the stub's: there is no such system call. */
@@ -217,7 +208,7 @@ static void end_in_syscall(unsigned char *code)
 }
 
 /* It returns to where nothing can be. */
-static void last_page(void)
+CASE(last_page)
 {
 	unsigned char *code = page_at(LAST_USER_PAGE);
 
@@ -247,7 +238,7 @@ static bool has_five_levels(void)
  * Beyond 47 bits the stubs do not return: the one takes the cookie, the other goes to 0. With four
  * levels of page tables no code gets there.
  */
-static void last_page_la57(void)
+CASE(last_page_la57)
 {
 	unsigned char *code = page_at(LAST_USER_PAGE_LA57);
 
@@ -265,20 +256,19 @@ static void last_page_la57(void)
 	EXPECT(went_wild(0));
 }
 
-static void instruction_fetch(void)
+CASE(instruction_fetch)
 {
 	static const uint64_t fetched[] = { 0x7fffffffffff, 0x10, 0xffffffff81000000,
 					    0xffffffffff600000, 0 };
-	size_t i;
 
 	begin();
-	for (i = 0; i < sizeof(fetched) / sizeof(fetched[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(fetched); i++) {
 		ATTEMPT("jmp *%%r13", fetched[i]);
 		EXPECT(refused((void *)fetched[i]));
 	}
 }
 
-static void writes(void)
+CASE(writes)
 {
 	pid_t child;
 	int status;
@@ -308,12 +298,10 @@ static void writes(void)
 /*
  * Whether a stub or the kernel answers depends on what is mapped there; nothing is read either way.
  */
-static void kernel_addresses(void)
+CASE(kernel_addresses)
 {
-	size_t i;
-
 	begin();
-	for (i = 0; i < WILD; i++) {
+	for (size_t i = 0; i < COUNT_OF(wild); i++) {
 		if (wild[i] < 0x800000000000)
 			continue;
 		ATTEMPT_WITH("mov $0x5a, %%al\n" CROSS_LOAD, 0, wild[i], 0);
@@ -333,7 +321,7 @@ static void set_segment(unsigned int number, bool is_32bit)
 }
 
 /* IRETQ would have to load these, and may fault: the second has the kernel patch up its stack. */
-static void stack_segments(void)
+CASE(stack_segments)
 {
 	begin();
 	set_segment(3, true);
@@ -353,8 +341,6 @@ static void to_compat(int signo, siginfo_t *info, void *context)
 {
 	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
 
-	(void)signo;
-	(void)info;
 	regs[REG_CSGSFS] = (regs[REG_CSGSFS] & ~(greg_t)0xffff) | COMPAT_CS;
 	regs[REG_RIP] = COMPAT_CODE;
 	regs[REG_RDI] = COMPAT_DATA;
@@ -365,7 +351,7 @@ static void to_compat(int signo, siginfo_t *info, void *context)
 }
 
 /* 32-bit code cannot set %r12, but it may find it set. */
-static void compat_mode(void)
+CASE(compat_mode)
 {
 	struct sigaction action = { .sa_sigaction = to_compat,
 				    .sa_flags = SA_SIGINFO | SA_ONSTACK };
@@ -387,7 +373,7 @@ static void compat_mode(void)
 #define CLEAR_FLAGS(flags) "pushfq\nandq $~" flags ", (%%rsp)\npopfq\n"
 
 /* TF, then AC, NT and DF. */
-static void flags(void)
+CASE(flags)
 {
 	begin();
 	ATTEMPT(HERE SET_FLAGS("0x100") LOAD, 0);
@@ -401,13 +387,12 @@ static void flags(void)
 }
 
 /* The stub of SYSCALL runs on it; that of page faults must not. */
-static void stack_pointers(void)
+CASE(stack_pointers)
 {
 	uint64_t stack;
-	size_t i;
 
 	begin();
-	for (i = 0; i < WILD; i++) {
+	for (size_t i = 0; i < COUNT_OF(wild); i++) {
 		stack = wild[i];
 		ATTEMPT_WITH("mov %%r14, %%rsp\n" HERE "syscall\n1:\nmov %%rbx, %%rsp", 0, absent,
 			     stack);
@@ -428,22 +413,19 @@ static const char *const off_limits[] = {
 	"__SCT__ringlat_kernel_syscall",
 };
 
-#define OFF_LIMITS (sizeof(off_limits) / sizeof(off_limits[0]))
-
 /* Where they are; 0 if the kernel does not tell. */
 static void find_off_limits(uint64_t *addresses)
 {
 	FILE *symbols = fopen("/proc/kallsyms", "re");
 	char line[512], name[256];
 	unsigned long long address;
-	size_t i;
 
 	must(symbols, "read the kernel's symbols");
 	while (fgets(line, sizeof(line), symbols)) {
 		if (!strstr(line, "[ringlat]") ||
 		    sscanf(line, "%llx %*c %255s", &address, name) != 2)
 			continue;
-		for (i = 0; i < OFF_LIMITS; i++)
+		for (size_t i = 0; i < COUNT_OF(off_limits); i++)
 			if (!strcmp(name, off_limits[i]))
 				addresses[i] = address;
 	}
@@ -451,36 +433,34 @@ static void find_off_limits(uint64_t *addresses)
 }
 
 /* The exception would find the stack of user space. */
-static void breakpoints(void)
+CASE(breakpoints)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_BREAKPOINT,
 					.size = sizeof(attr),
 					.bp_type = HW_BREAKPOINT_X,
 					.bp_len = sizeof(long) };
-	uint64_t addresses[OFF_LIMITS] = { 0 };
-	size_t i;
+	uint64_t addresses[COUNT_OF(off_limits)] = { 0 };
 	int fd;
 
 	begin();
 	find_off_limits(addresses);
-	for (i = 0; i < OFF_LIMITS; i++) {
+	for (size_t i = 0; i < COUNT_OF(off_limits); i++) {
 		attr.bp_addr = addresses[i];
 		fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
 		EXPECT(addresses[i] && fd < 0 && errno == EINVAL);
 	}
 }
 
-static void kprobes(void)
+CASE(kprobes)
 {
 	int fd = open("/sys/kernel/tracing/kprobe_events", O_WRONLY | O_APPEND | O_CLOEXEC);
 	char probe[128];
-	size_t i;
 
 	begin();
 	must(fd >= 0, "open kprobe_events");
 	EXPECT(write(fd, "p:fine ringlat:session__open", 28) == 28);
 	EXPECT(write(fd, "-:fine", 6) == 6);
-	for (i = 0; i < OFF_LIMITS; i++) {
+	for (size_t i = 0; i < COUNT_OF(off_limits); i++) {
 		snprintf(probe, sizeof(probe), "p:bad%zu ringlat:%s", i, off_limits[i]);
 		EXPECT(write(fd, probe, strlen(probe)) < 0);
 	}
@@ -488,7 +468,7 @@ static void kprobes(void)
 }
 
 /* No system call is made, so there is none to filter; what is one is filtered as ever. */
-static void seccomp(void)
+CASE(seccomp)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
@@ -496,7 +476,7 @@ static void seccomp(void)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 42),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
+	struct sock_fprog program = { COUNT_OF(filter), filter };
 
 	begin();
 	EXPECT(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
@@ -514,13 +494,12 @@ static void on_alarm(int signo)
 {
 	struct crossing crossing;
 
-	(void)signo;
 	alarms++;
 	cross_page_fault(&crossing, absent);
 	cross_syscall(&crossing);
 }
 
-static void signal_storm(void)
+CASE(signal_storm)
 {
 	struct itimerval every = { { 0, 1000 }, { 0, 1000 } };
 	long i, least = rounds(40000, 300000), missed = 0;
@@ -540,31 +519,11 @@ static void signal_storm(void)
 	EXPECT(alarms > 10);
 }
 
-static const struct test_case cases[] = {
-	{ "sane", sane },
-	{ "every-one", every_one },
-	{ "other-address", other_address },
-	{ "last-page", last_page },
-	{ "last-page-la57", last_page_la57 },
-	{ "instruction-fetch", instruction_fetch },
-	{ "writes", writes },
-	{ "kernel-addresses", kernel_addresses },
-	{ "stack-segments", stack_segments },
-	{ "compat-mode", compat_mode },
-	{ "flags", flags },
-	{ "stack-pointers", stack_pointers },
-	{ "breakpoints", breakpoints },
-	{ "kprobes", kprobes },
-	{ "seccomp", seccomp },
-	{ "signal-storm", signal_storm },
-};
-
 int main(int argc, char **argv)
 {
-	absent = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	pages = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	must(absent != MAP_FAILED && pages != MAP_FAILED, "map memory");
+	absent = map_pages(1, PROT_NONE);
+	pages = map_pages(4, PROT_READ | PROT_WRITE);
 	madvise(pages, 4 * PAGE, MADV_NOHUGEPAGE);
 	pages[0] = 1;
-	return run_cases(CASES(cases), argc, argv);
+	return run_cases(argc, argv);
 }

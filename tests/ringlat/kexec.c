@@ -9,20 +9,6 @@
 #include <linux/reboot.h>
 #include <sys/syscall.h>
 
-#define BOTH (RINGLAT_PF | RINGLAT_SYSCALL)
-
-static void cross_forever(void)
-{
-	void *absent = absent_page();
-	struct crossing crossing;
-
-	device_own(BOTH);
-	for (;;) {
-		cross_page_fault(&crossing, absent);
-		cross_syscall(&crossing);
-	}
-}
-
 static int open_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -61,8 +47,7 @@ int main(int argc, char **argv)
 		return 2;
 	pin(0);
 	load(argv[1], argv[2], argv[3]);
-	if (!fork())
-		cross_forever();
+	start_owner(cross_forever);
 	must(AWAITED(is_hooked(MEASURED_CPU)), "see the other owner");
 	mark(argv[4]);
 	own();

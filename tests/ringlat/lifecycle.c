@@ -11,7 +11,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#define BOTH (RINGLAT_PF | RINGLAT_SYSCALL)
 #define STACK 65536
 
 static bool hooked(void)
@@ -19,68 +18,18 @@ static bool hooked(void)
 	return is_hooked(MEASURED_CPU);
 }
 
-/* In a process of its own, which tells when it is ready, and then runs until it is killed. */
-static pid_t owner_process(void (*then)(int fd))
-{
-	int ready[2], fd;
-	pid_t pid;
-	char byte;
-
-	must(!pipe2(ready, O_CLOEXEC), "make a pipe");
-	pid = fork();
-	if (!pid) {
-		fd = device_own(BOTH);
-		must(write(ready[1], "", 1) == 1, "tell");
-		then(fd);
-		_exit(failures ? 1 : 0);
-	}
-	must(pid > 0 && read(ready[0], &byte, 1) == 1, "start an owner");
-	close(ready[0]);
-	close(ready[1]);
-	return pid;
-}
-
-static void reap(pid_t pid)
-{
-	int status;
-
-	kill(pid, SIGKILL);
-	must(waitpid(pid, &status, 0) == pid, "wait for the owner");
-}
-
 static void spin(int fd)
 {
-	(void)fd;
 	for (;;)
 		;
 }
 
-static void sleep_on(int fd)
-{
-	(void)fd;
-	for (;;)
-		pause();
-}
-
-static void cross_forever(int fd)
-{
-	void *absent = absent_page();
-	struct crossing crossing;
-
-	(void)fd;
-	for (;;) {
-		cross_page_fault(&crossing, absent);
-		cross_syscall(&crossing);
-	}
-}
-
-static void killed(void)
+CASE(killed)
 {
 	pid_t owner;
-	long i;
 
-	for (i = 0; i < rounds(15, 150); i++) {
-		owner = owner_process(cross_forever);
+	for (long i = 0; i < rounds(15, 150); i++) {
+		owner = start_owner(cross_forever);
 		AWAIT(hooked()); /* else nothing is shown */
 		nap_ms(rand() % 20);
 		reap(owner);
@@ -88,12 +37,19 @@ static void killed(void)
 	}
 }
 
-static void asleep(void)
+/* It loses its stubs without its death. */
+static void loses_stubs(void (*then)(int fd))
 {
-	pid_t owner = owner_process(sleep_on);
+	pid_t owner = start_owner(then);
 
 	AWAIT(!hooked());
 	reap(owner);
+	EXPECT(!hooked());
+}
+
+CASE(asleep)
+{
+	loses_stubs(sleep_on);
 }
 
 static void exec_sleep(int fd)
@@ -102,27 +58,19 @@ static void exec_sleep(int fd)
 	execl("/bin/sleep", "sleep", "100", NULL);
 }
 
-static void exec_keeps_file(void)
+CASE(exec_keeps_file)
 {
-	pid_t owner = owner_process(exec_sleep);
-
-	AWAIT(!hooked());
-	reap(owner);
-	EXPECT(!hooked());
+	loses_stubs(exec_sleep);
 }
 
 static void exec_self(int fd)
 {
-	(void)fd;
 	execl("/proc/self/exe", "lifecycle", "spin", NULL);
 }
 
-static void exec_closes_file(void)
+CASE(exec_closes_file)
 {
-	pid_t owner = owner_process(exec_self);
-
-	AWAIT(!hooked());
-	reap(owner);
+	loses_stubs(exec_self);
 }
 
 /* By which an owner's child tells that all was well, before the owner dies and it has the file. */
@@ -149,12 +97,12 @@ static void leave_child(int fd)
 }
 
 /* Nothing is closed, so the stubs go as the CPU leaves the owner; of its death is heard before. */
-static void file_outlives_owner(void)
+CASE(file_outlives_owner)
 {
 	pid_t owner, child = 0;
 
 	must(!pipe2(heir, O_CLOEXEC) && !prctl(PR_SET_CHILD_SUBREAPER, 1), "await an heir");
-	owner = owner_process(leave_child);
+	owner = start_owner(leave_child);
 	close(heir[1]);
 	EXPECT(read(heir[0], &child, sizeof(child)) == sizeof(child));
 	AWAIT(hooked());
@@ -173,26 +121,31 @@ struct sharer {
 
 static char stack[STACK] __attribute__((aligned(16))); /* of the one that a case has */
 
+static void own_shared(struct sharer *sharer)
+{
+	pin(MEASURED_CPU);
+	must(!device_start(sharer->fd, BOTH), "start");
+	sharer->ready = true;
+}
+
 static int share(void *argument)
 {
 	struct sharer *sharer = argument;
 
-	pin(MEASURED_CPU);
-	must(!device_start(sharer->fd, BOTH), "start");
-	sharer->ready = true;
+	own_shared(sharer);
 	while (!sharer->end)
 		if (sharer->sleeps)
 			nap_ms(1);
 	return 0;
 }
 
-static pid_t start_sharer(struct sharer *sharer)
+static pid_t start_sharer(struct sharer *sharer, int (*run)(void *), int flags)
 {
 	pid_t pid;
 
 	sharer->fd = device_open();
-	pid = clone(share, stack + STACK,
-		    CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | SIGCHLD, sharer);
+	pid = clone(run, stack + STACK, CLONE_VM | CLONE_FS | CLONE_FILES | flags | SIGCHLD,
+		    sharer);
 	must(pid > 0, "start a thread");
 	AWAIT(sharer->ready);
 	return pid;
@@ -207,10 +160,10 @@ static void end_sharer(struct sharer *sharer, pid_t pid)
 }
 
 /* It never closes anything: its death alone must do. */
-static void dies_with_shared_files(void)
+CASE(dies_with_shared_files)
 {
 	struct sharer sharer = { 0 };
-	pid_t pid = start_sharer(&sharer);
+	pid_t pid = start_sharer(&sharer, share, CLONE_SIGHAND);
 
 	AWAIT(hooked());
 	EXPECT(ioctl(sharer.fd, RINGLAT_STOP) && errno == EPERM);
@@ -238,7 +191,7 @@ static bool all_ended(void)
 static void closed_by_another(bool sleeps)
 {
 	struct sharer sharer = { .sleeps = sleeps };
-	pid_t pid = start_sharer(&sharer);
+	pid_t pid = start_sharer(&sharer, share, CLONE_SIGHAND);
 
 	close(sharer.fd);
 	AWAIT(all_ended());
@@ -248,17 +201,17 @@ static void closed_by_another(bool sleeps)
 	end_sharer(&sharer, pid);
 }
 
-static void closed_while_spinning(void)
+CASE(closed_while_spinning)
 {
 	closed_by_another(false);
 }
 
-static void closed_while_asleep(void)
+CASE(closed_while_asleep)
 {
 	closed_by_another(true);
 }
 
-static void start_and_stop(void)
+CASE(start_and_stop)
 {
 	struct ringlat_info info;
 	struct crossing crossing;
@@ -321,17 +274,16 @@ static void *cross_meanwhile(void *argument)
 }
 
 /* On one CPU, by turns: each has its own, and neither misses. */
-static void two_owners(void)
+CASE(two_owners)
 {
 	long taken[2] = { 0 };
 	pthread_t threads[2];
-	int i;
 
 	pthread_barrier_init(&turn, NULL, 2);
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 		must(!pthread_create(&threads[i], NULL, cross_meanwhile, &taken[i]),
 		     "start a thread");
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	EXPECT(taken[0] == 20000 && taken[1] == 20000);
 }
@@ -340,26 +292,23 @@ static void two_owners(void)
 static void *cross_without(void *argument)
 {
 	struct crossing crossing;
-	int i;
 
-	(void)argument;
 	pin(MEASURED_CPU);
-	for (i = 0; i < 2000; i++) {
+	for (int i = 0; i < 2000; i++) {
 		cross_syscall(&crossing);
 		EXPECT(!crossing.u2k_k);
 	}
 	return NULL;
 }
 
-static void sibling_has_none(void)
+CASE(sibling_has_none)
 {
 	int fd = device_own(BOTH);
 	struct crossing crossing;
 	pthread_t thread;
-	long i;
 
 	must(!pthread_create(&thread, NULL, cross_without, NULL), "start a thread");
-	for (i = 0; i < 20000; i++) {
+	for (long i = 0; i < 20000; i++) {
 		cross_syscall(&crossing);
 		EXPECT(crossing.u2k_k);
 	}
@@ -367,7 +316,7 @@ static void sibling_has_none(void)
 	close(fd);
 }
 
-static void unprivileged(void)
+CASE(unprivileged)
 {
 	int fd = device_open();
 
@@ -381,7 +330,7 @@ static void unprivileged(void)
  * The stubs do not give the counter to a task that must not read it, once it was switched out and
  * in.
  */
-static void without_tsc(void)
+CASE(without_tsc)
 {
 	int fd = device_open();
 	struct ringlat_counts then;
@@ -400,7 +349,7 @@ static void without_tsc(void)
 	close(fd);
 }
 
-static void unload_while_armed(void)
+CASE(unload_while_armed)
 {
 	device_own(BOTH);
 	EXPECT(syscall(SYS_delete_module, "ringlat", O_NONBLOCK) && errno == EAGAIN);
@@ -416,7 +365,6 @@ static void cross_and_count(int fd)
 {
 	struct crossing crossing;
 
-	(void)fd;
 	for (;;) {
 		cross_syscall(&crossing);
 		if (crossing.u2k_k)
@@ -436,16 +384,15 @@ static void set_online(bool online)
 }
 
 /* The owner is moved to another CPU, and the stubs go with it. */
-static void cpu_goes(void)
+CASE(cpu_goes)
 {
 	unsigned long before;
 	pid_t owner;
-	int i;
 
 	tally = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	must(tally != MAP_FAILED, "share memory");
-	owner = owner_process(cross_and_count);
-	for (i = 0; i < 3; i++) {
+	owner = start_owner(cross_and_count);
+	for (int i = 0; i < 3; i++) {
 		AWAIT(tally->taken > 1000);
 		set_online(false);
 		before = tally->taken;
@@ -461,23 +408,19 @@ static void cpu_goes(void)
 static unsigned int backtraces_of_stubs(int log)
 {
 	unsigned int hits = 0;
-	char record[2048];
-	ssize_t length;
+	char record[RECORD];
 
-	while ((length = read(log, record, sizeof(record) - 1)) > 0 || errno == EPIPE) {
-		record[length > 0 ? length : 0] = '\0';
+	while (next_record(log, record))
 		hits += strstr(record, "RIP: ") && strstr(record, "ringlat_entry");
-		errno = 0;
-	}
 	return hits;
 }
 
 /* The kernel has all CPUs print a backtrace by NMI, until enough of them hit a stub. */
-static void nmi_in_stub(void)
+CASE(nmi_in_stub)
 {
 	int log = open_kernel_log(), trigger = open("/proc/sysrq-trigger", O_WRONLY | O_CLOEXEC);
 	unsigned int hits = 0, wanted = (unsigned int)rounds(3, 100);
-	pid_t owner = owner_process(cross_forever);
+	pid_t owner = start_owner(cross_forever);
 	long i;
 
 	must(trigger >= 0, "open sysrq-trigger");
@@ -492,7 +435,7 @@ static void nmi_in_stub(void)
 }
 
 /* LATSCOPE_MODULE names one that the kernel can load and does not need. */
-static void loads_module(void)
+CASE(loads_module)
 {
 	const char *path = getenv("LATSCOPE_MODULE");
 	int module = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -542,9 +485,7 @@ static int run_guest(void *argument)
 	int cpu = guest_cpu();
 	long interrupted = 0;
 
-	pin(MEASURED_CPU);
-	must(!device_start(sharer->fd, BOTH), "start");
-	sharer->ready = true;
+	own_shared(sharer);
 	while (!sharer->end) {
 		if (!ioctl(cpu, KVM_RUN, 0) || errno != EINTR)
 			_exit(1);
@@ -556,24 +497,21 @@ static int run_guest(void *argument)
 
 static void prod(int signo)
 {
-	(void)signo;
 }
 
 /*
  * The owner is in a guest when another thread closes the file: KVM on AMD has the stub put aside,
  * and would bring it back were it taken away under it.
  */
-static void closed_while_in_guest(void)
+CASE(closed_while_in_guest)
 {
-	struct sharer sharer = { .fd = device_open() };
+	struct sharer sharer = { 0 };
 	int status = 0, i;
 	pid_t pid, ended = 0;
 
 	close(guest_cpu()); /* here, for the exit code */
 	signal(SIGUSR1, prod);
-	pid = clone(run_guest, stack + STACK, CLONE_VM | CLONE_FS | CLONE_FILES | SIGCHLD, &sharer);
-	must(pid > 0, "start a thread");
-	AWAIT(sharer.ready);
+	pid = start_sharer(&sharer, run_guest, 0);
 	nap_ms(100);
 	close(sharer.fd);
 	AWAIT(all_ended());
@@ -588,30 +526,9 @@ static void closed_while_in_guest(void)
 	EXPECT(ended == pid && !status);
 }
 
-static const struct test_case cases[] = {
-	{ "start-and-stop", start_and_stop },
-	{ "killed", killed },
-	{ "asleep", asleep },
-	{ "exec-keeps-file", exec_keeps_file },
-	{ "exec-closes-file", exec_closes_file },
-	{ "file-outlives-owner", file_outlives_owner },
-	{ "dies-with-shared-files", dies_with_shared_files },
-	{ "closed-while-spinning", closed_while_spinning },
-	{ "closed-while-asleep", closed_while_asleep },
-	{ "two-owners", two_owners },
-	{ "sibling-has-none", sibling_has_none },
-	{ "unprivileged", unprivileged },
-	{ "without-tsc", without_tsc },
-	{ "unload-while-armed", unload_while_armed },
-	{ "cpu-goes", cpu_goes },
-	{ "nmi-in-stub", nmi_in_stub },
-	{ "loads-module", loads_module },
-	{ "closed-while-in-guest", closed_while_in_guest },
-};
-
 int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "spin"))
 		spin(0);
-	return run_cases(CASES(cases), argc, argv);
+	return run_cases(argc, argv);
 }

@@ -11,20 +11,9 @@
 /* Nothing is there. Not known to the compiler, which would warn. */
 static void *volatile nowhere = (void *)16;
 
-static char *fresh_pages(void)
-{
-	char *pages = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			   -1, 0);
-
-	must(pages != MAP_FAILED, "map pages");
-	return pages;
-}
-
 static bool pages_hold(const char *pages)
 {
-	int i;
-
-	for (i = 0; i < PAGES; i++)
+	for (int i = 0; i < PAGES; i++)
 		if (pages[i * PAGE] != i)
 			return false;
 	return true;
@@ -45,7 +34,7 @@ static void child(char *pages, bool faults)
 
 static void copy_on_write(bool faults)
 {
-	char *pages = fresh_pages();
+	char *pages = map_pages(PAGES, PROT_READ | PROT_WRITE);
 	int status = 0, i;
 	pid_t pid;
 
@@ -62,7 +51,7 @@ static void copy_on_write(bool faults)
 
 static void kernel_faults(int zero)
 {
-	char *pages = fresh_pages();
+	char *pages = map_pages(PAGES, PROT_READ | PROT_WRITE);
 
 	EXPECT(read(zero, pages, PAGES * PAGE) == PAGES * PAGE);
 	EXPECT(read(zero, nowhere, 100) == -1 && errno == EFAULT);
@@ -72,55 +61,33 @@ static void kernel_faults(int zero)
 static void work(void)
 {
 	int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
-	long i;
 
-	for (i = 0; i < rounds(40, 2000); i++) {
+	for (long i = 0; i < rounds(40, 2000); i++) {
 		copy_on_write(i % 4 == 0);
 		kernel_faults(zero);
 	}
 	close(zero);
 }
 
-static void cross_forever(void)
+CASE(shared)
 {
-	void *absent = absent_page();
-	struct crossing crossing;
+	pid_t owner = start_owner(cross_forever);
 
-	for (;;) {
-		cross_page_fault(&crossing, absent);
-		cross_syscall(&crossing);
-	}
-}
-
-static void shared(void)
-{
-	pid_t owner = fork();
-
-	if (!owner) {
-		device_own(RINGLAT_PF | RINGLAT_SYSCALL);
-		cross_forever();
-	}
 	pin(MEASURED_CPU);
 	work();
-	kill(owner, SIGKILL);
-	EXPECT(waitpid(owner, NULL, 0) == owner);
+	reap(owner);
 }
 
-static void own(void)
+CASE(own)
 {
-	int fd = device_own(RINGLAT_PF | RINGLAT_SYSCALL);
+	int fd = device_own(BOTH);
 
 	work();
 	EXPECT(device_read(fd).running && !device_read(fd).lost);
 	close(fd);
 }
 
-static const struct test_case cases[] = {
-	{ "shared", shared },
-	{ "own", own },
-};
-
 int main(int argc, char **argv)
 {
-	return run_cases(CASES(cases), argc, argv);
+	return run_cases(argc, argv);
 }

@@ -8,7 +8,6 @@
 #include <elf.h>
 #include <sys/syscall.h>
 
-#define BOTH (RINGLAT_PF | RINGLAT_SYSCALL)
 #define ENDBR64 0xfa1e0ff3
 
 static pid_t start_load(int cpu)
@@ -20,9 +19,7 @@ static pid_t start_load(int cpu)
 		return pid;
 	pin(cpu);
 	for (;;) {
-		pages = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			     -1, 0);
-		must(pages != MAP_FAILED, "map pages");
+		pages = map_pages(16, PROT_READ | PROT_WRITE);
 		memset(pages, 1, 16 * PAGE);
 		munmap(pages, 16 * PAGE);
 	}
@@ -57,7 +54,7 @@ static void load_again(void)
 	AWAIT(!access(RINGLAT_DEVICE, F_OK));
 }
 
-static void loaded_again(void)
+CASE(loaded_again)
 {
 	pid_t loads[] = { start_load(0), start_load(1) };
 	long i, times = rounds(25, 250);
@@ -67,10 +64,8 @@ static void loaded_again(void)
 		own_and_cross();
 	}
 	printf("# %ld times\n", i);
-	for (i = 0; i < 2; i++) {
-		kill(loads[i], SIGKILL);
-		EXPECT(waitpid(loads[i], NULL, 0) == loads[i]);
-	}
+	for (i = 0; i < 2; i++)
+		reap(loads[i]);
 }
 
 /* Four bytes of the kernel's memory. */
@@ -97,11 +92,8 @@ static uint32_t kernel_word(uint64_t address)
 
 static void set_entry(int cpu, uint64_t lstar)
 {
-	char path[32];
-	int fd;
+	int fd = open_msr(cpu, O_WRONLY);
 
-	snprintf(path, sizeof(path), "/dev/cpu/%d/msr", cpu);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
 	must(fd >= 0 && pwrite(fd, &lstar, sizeof(lstar), 0xc0000082) == sizeof(lstar),
 	     "write LSTAR");
 	close(fd);
@@ -112,7 +104,7 @@ static void set_entry(int cpu, uint64_t lstar)
  * module can be loaded all the same, leaves that CPU alone, and is of use there afterwards. An
  * entry that is another and as good is the kernel's without its first instruction, ENDBR64.
  */
-static void with_another_entry(void)
+CASE(with_another_entry)
 {
 	const uint64_t kernels = entry_of(MEASURED_CPU);
 	struct crossing crossing;
@@ -135,12 +127,7 @@ static void with_another_entry(void)
 	close(fd);
 }
 
-static const struct test_case cases[] = {
-	{ "loaded-again", loaded_again },
-	{ "with-another-entry", with_another_entry },
-};
-
 int main(int argc, char **argv)
 {
-	return run_cases(CASES(cases), argc, argv);
+	return run_cases(argc, argv);
 }

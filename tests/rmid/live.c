@@ -42,7 +42,7 @@ static void add(struct list *list, struct entry entry)
 		list->entries[list->count++] = entry;
 }
 
-static bool read_module(struct list *list)
+static void read_module(struct list *list)
 {
 	FILE *stream = fopen(LATSCOPE_RMID_PROC, "r");
 	uint64_t hz = sysconf(_SC_CLK_TCK), start_ns;
@@ -51,8 +51,10 @@ static bool read_module(struct list *list)
 	size_t size = 0;
 
 	list->count = 0;
-	if (!stream)
-		return false;
+	if (!stream) {
+		puts("no " LATSCOPE_RMID_PROC);
+		exit(1);
+	}
 	while (getline(&line, &size, stream) > 0)
 		if (sscanf(line, "%" SCNu32 " %" SCNu32 " %" SCNu64 " %" SCNu32, &entry.rmid,
 			   &entry.tgid, &start_ns, &entry.threads) == 4) {
@@ -62,7 +64,6 @@ static bool read_module(struct list *list)
 	free(line);
 	fclose(stream);
 	qsort(list->entries, list->count, sizeof(list->entries[0]), by_tgid);
-	return true;
 }
 
 /* False: it has gone, is a kernel thread, or has no thread that lives. */
@@ -119,31 +120,34 @@ static bool same(const struct entry *a, const struct entry *b)
 	return a->tgid == b->tgid && a->start == b->start && a->threads == b->threads;
 }
 
-/* True: the same. */
-static bool compare(const struct list *module, const struct list *kernel, bool say)
+static const struct entry *find(const struct list *list, const struct entry *entry)
 {
-	size_t i = 0, j = 0, differences = 0;
+	return bsearch(entry, list->entries, list->count, sizeof(*entry), by_tgid);
+}
 
-	while (i < module->count || j < kernel->count) {
-		const struct entry *mine = &module->entries[i], *theirs = &kernel->entries[j];
+/* How many of these the others have not, or have with another age or other threads. */
+static size_t only_in(const struct list *these, const struct list *others, const char *what,
+		      bool say)
+{
+	size_t count = 0;
 
-		if (i < module->count && j < kernel->count && same(mine, theirs)) {
-			i++;
-			j++;
+	for (size_t i = 0; i < these->count; i++) {
+		const struct entry *one = &these->entries[i], *other = find(others, one);
+
+		if (other && same(one, other))
 			continue;
-		}
-		differences++;
-		if (j == kernel->count || (i < module->count && mine->tgid <= theirs->tgid)) {
-			if (say)
-				show("only the module knows", mine);
-			i++;
-		} else {
-			if (say)
-				show("only /proc knows", theirs);
-			j++;
-		}
+		count++;
+		if (say)
+			show(what, one);
 	}
-	return !differences;
+	return count;
+}
+
+static bool agree(const struct list *module, const struct list *kernel, bool say)
+{
+	return only_in(module, kernel, "only the module knows", say) +
+		       only_in(kernel, module, "only /proc knows", say) ==
+	       0;
 }
 
 int check_live(void)
@@ -151,12 +155,9 @@ int check_live(void)
 	static struct list module, kernel;
 
 	for (int try = 1; try <= TRIES; try++) {
-		if (!read_module(&module)) {
-			puts("no " LATSCOPE_RMID_PROC);
-			return 1;
-		}
+		read_module(&module);
 		read_kernel(&kernel);
-		if (module.count && compare(&module, &kernel, try == TRIES)) {
+		if (module.count && agree(&module, &kernel, try == TRIES)) {
 			printf("%zu processes are the same\n", module.count);
 			return 0;
 		}
@@ -165,21 +166,13 @@ int check_live(void)
 	return 1;
 }
 
-static const struct entry *find(const struct list *list, const struct entry *entry)
-{
-	return bsearch(entry, list->entries, list->count, sizeof(*entry), by_tgid);
-}
-
 int check_busy(void)
 {
 	static struct list before, module, after;
 	int known = 0, missed = 0;
 
 	read_kernel(&before);
-	if (!read_module(&module)) {
-		puts("no " LATSCOPE_RMID_PROC);
-		return 1;
-	}
+	read_module(&module);
 	read_kernel(&after);
 	for (size_t i = 0; i < before.count; i++) {
 		const struct entry *entry = &before.entries[i], *later = find(&after, entry);

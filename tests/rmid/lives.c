@@ -4,24 +4,9 @@
  * module is asked meanwhile, unless -q is given. Needs the module with RMIDs enough, and root. Exit
  * status: 0; 1 and what is wrong.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/io_uring.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <uapi/latscope/rmid.h>
+
+#include "../reference/ring.h"
 
 /* Times 1 ms and an answer: for what follows at once, but for a CPU that stands still meanwhile. */
 #define PATIENCE 20000
@@ -29,23 +14,10 @@
 static char *self; /* the path of this program */
 static bool quiet; /* asks nothing */
 
-static void die(const char *what)
-{
-	printf("%s (%s)\n", what, strerror(errno));
-	fflush(stdout);
-	_exit(1);
-}
-
-static void must(bool good, const char *what)
-{
-	if (!good)
-		die(what);
-}
-
 /* What the module answered. */
 static void told(bool good, const char *what)
 {
-	must(quiet || good, what);
+	reference_must(quiet || good, "%s (%m)", what);
 }
 
 struct entry {
@@ -63,7 +35,7 @@ static struct entry ask(pid_t pid)
 
 	if (quiet)
 		return entry;
-	must(stream, "no " LATSCOPE_RMID_PROC);
+	reference_must(stream, "no " LATSCOPE_RMID_PROC);
 	while (!entry.there && fgets(line, sizeof(line), stream))
 		entry.there =
 			sscanf(line, "%u %u %*u %u", &entry.rmid, &tgid, &entry.threads) == 3 &&
@@ -88,16 +60,15 @@ static void reap(pid_t pid)
 {
 	int status;
 
-	must(waitpid(pid, &status, 0) == pid, "waitpid");
-	must(status == 0, "a child was not content");
+	reference_must(waitpid(pid, &status, 0) == pid, "waitpid: %m");
+	reference_must(status == 0, "a child was not content");
 }
 
 /* Runs it as the child, which is expected to be content. */
 static void in_child(void (*run)(void))
 {
-	pid_t pid = fork();
+	pid_t pid = reference_fork();
 
-	must(pid >= 0, "fork");
 	if (!pid) {
 		run();
 		_exit(0);
@@ -120,12 +91,9 @@ static void *outlive(void *unused)
 
 static void leader_goes_first(void)
 {
-	pthread_t thread;
-
 	before = ask(getpid()).rmid;
 	told(before, "no RMID");
-	must(!pthread_create(&thread, NULL, outlive, NULL), "pthread_create");
-	pthread_detach(thread);
+	pthread_detach(reference_thread(outlive, NULL));
 	syscall(SYS_exit, 0); /* of this thread alone */
 }
 
@@ -135,17 +103,14 @@ static void *exec_here(void *unused)
 
 	snprintf(rmid, sizeof(rmid), "%u", before);
 	execl(self, self, quiet ? "quiet" : "after-exec", rmid, NULL);
-	die("exec");
-	return unused;
+	reference_die(REFERENCE_FAILED, "exec: %m");
 }
 
 static void thread_calls_exec(void)
 {
-	pthread_t thread;
-
 	before = ask(getpid()).rmid;
 	told(before, "no RMID");
-	must(!pthread_create(&thread, NULL, exec_here, NULL), "pthread_create");
+	reference_thread(exec_here, NULL);
 	pause();
 }
 
@@ -162,12 +127,11 @@ static int after_exec(const char *rmid)
 static void zombie(void)
 {
 	siginfo_t info;
-	pid_t pid = fork();
+	pid_t pid = reference_fork();
 
-	must(pid >= 0, "fork");
 	if (!pid)
 		_exit(0);
-	must(!waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), "waitid");
+	reference_must(!waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), "waitid: %m");
 	/* It was told dead, but may have to be switched away from. */
 	for (int i = 0; i < PATIENCE && ask(pid).there; i++)
 		usleep(1000);
@@ -178,13 +142,11 @@ static void zombie(void)
 static pid_t fork_as(pid_t wanted)
 {
 	int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY);
-	char text[16];
 	pid_t pid;
 
-	snprintf(text, sizeof(text), "%d", wanted - 1);
-	must(fd >= 0 && write(fd, text, strlen(text)) > 0, "ns_last_pid");
+	reference_must(fd >= 0 && dprintf(fd, "%d", wanted - 1) > 0, "ns_last_pid: %m");
 	close(fd);
-	pid = fork();
+	pid = reference_fork();
 	if (!pid)
 		_exit(0);
 	return pid;
@@ -193,15 +155,12 @@ static pid_t fork_as(pid_t wanted)
 /* The same PID again at once; somebody else may be faster now and then. */
 static void pid_is_used_again(void)
 {
-	pid_t first = fork(), again;
+	pid_t first = reference_fork();
 
-	must(first >= 0, "fork");
 	if (!first)
 		_exit(0);
 	reap(first);
-	again = fork_as(first);
-	must(again > 0, "fork");
-	reap(again);
+	reap(fork_as(first));
 }
 
 /* As the user nobody, with a limit of 0 processes. */
@@ -210,12 +169,12 @@ static void fork_fails(void)
 	const struct rlimit none = { 0, 0 };
 	pid_t pid;
 
-	must(!setrlimit(RLIMIT_NPROC, &none) && !setuid(65534), "setrlimit, setuid");
+	reference_must(!setrlimit(RLIMIT_NPROC, &none) && !setuid(65534), "setrlimit, setuid: %m");
 	for (int i = 0; i < 20; i++) {
 		pid = fork();
 		if (!pid)
 			_exit(0);
-		must(pid < 0 && errno == EAGAIN, "fork did not fail");
+		reference_must(pid < 0 && errno == EAGAIN, "fork did not fail");
 	}
 }
 
@@ -228,50 +187,22 @@ static void *sleep_on(void *unused)
 /* Many threads are told to end at once. */
 static void all_at_once(void)
 {
-	pthread_t thread;
-
 	for (int i = 0; i < 8; i++)
-		must(!pthread_create(&thread, NULL, sleep_on, NULL), "pthread_create");
+		reference_thread(sleep_on, NULL);
 	told(ask(getpid()).threads == 9, "9 threads were counted otherwise");
-}
-
-/* Makes io_uring take a thread to wait for a pipe: one that no fork tells of. Returns its ring. */
-static int start_worker(int from)
-{
-	static char buffer[1];
-	struct io_uring_params params = { 0 };
-	int ring = (int)syscall(SYS_io_uring_setup, 1, &params);
-	struct io_uring_sqe *entries;
-	unsigned int *queue;
-
-	must(ring >= 0, "io_uring_setup");
-	queue = mmap(NULL, params.sq_off.array + 4, PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_POPULATE, ring, IORING_OFF_SQ_RING);
-	entries = mmap(NULL, sizeof(*entries), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
-		       ring, IORING_OFF_SQES);
-	must(queue != MAP_FAILED && entries != MAP_FAILED, "mmap of the ring");
-	*entries = (struct io_uring_sqe){
-		.opcode = IORING_OP_READ,
-		.flags = IOSQE_ASYNC,
-		.fd = from,
-		.addr = (uintptr_t)buffer,
-		.len = 1,
-		.off = (uint64_t)-1,
-	};
-	queue[params.sq_off.array / 4] = 0;
-	__atomic_store_n(&queue[params.sq_off.tail / 4], 1, __ATOMIC_RELEASE);
-	must(syscall(SYS_io_uring_enter, ring, 1, 0, 0, NULL, 0) == 1, "io_uring_enter");
-	return ring;
 }
 
 static void worker_of_io_uring(void)
 {
+	struct ring ring = { 0 };
+	char byte;
 	int ends[2];
 
-	must(!pipe(ends), "pipe");
-	start_worker(ends[0]);
+	reference_pipe(ends);
+	ring_open(&ring);
+	ring_read(&ring, ends[0], &byte, 1, (__u64)-1); /* which waits for the pipe */
 	told(await_threads(2).threads == 2, "io_uring's thread was not counted");
-	must(write(ends[1], "", 1) == 1, "write");
+	reference_must(write(ends[1], "", 1) == 1, "write: %m");
 }
 
 static const struct {
@@ -294,10 +225,7 @@ int main(int argc, char **argv)
 	if (argc == 3 && !strcmp(argv[1], "quiet"))
 		return 0;
 	quiet = argc == 3 && !strcmp(argv[1], "-q");
-	if (argc != 2 + quiet) {
-		fputs("usage: lives [-q] ROUNDS\n", stderr);
-		return 2;
-	}
+	reference_usage(argc == 2 + quiet, "lives [-q] ROUNDS");
 	self = argv[0];
 	for (long round = strtol(argv[argc - 1], NULL, 10); round > 0; round--)
 		for (size_t i = 0; i < sizeof(lives) / sizeof(lives[0]); i++) {

@@ -41,6 +41,7 @@ struct twin {
 	uint64_t ticket;
 	uint64_t seq;
 	struct twin_seen seen;
+	struct latscope_rmid_owner record, expected; /* of the last step, by the book and by us */
 	char why[256];
 };
 
@@ -120,10 +121,10 @@ static struct latscope_rmid_owner expect(struct twin *twin, uint32_t which, uint
 }
 
 /* Both have told something, or both nothing, and the same. */
-static const char *compare(struct twin *twin, const char *what, bool got, bool wanted,
-			   const struct latscope_rmid_owner *record,
-			   const struct latscope_rmid_owner *expected)
+static const char *compare(struct twin *twin, const char *what, bool got, bool wanted)
 {
+	const struct latscope_rmid_owner *record = &twin->record, *expected = &twin->expected;
+
 	if (got != wanted)
 		return DIFFER(twin, "%s: %s, expected %s", what, got ? "a record" : "nothing",
 			      wanted ? "one" : "nothing");
@@ -199,7 +200,6 @@ static uint32_t next_to_give(const struct twin *twin)
 
 static const char *serve(struct twin *twin)
 {
-	struct latscope_rmid_owner record, expected;
 	uint64_t now_ns = tell_time(twin);
 	uint32_t which = next_to_serve(twin), rmid = next_to_give(twin), why;
 	bool wanted = which < twin->slots && rmid, got, may;
@@ -214,7 +214,7 @@ static const char *serve(struct twin *twin)
 
 		why = person->since_ns == twin->latest_ns ? person->why : LATSCOPE_RMID_LATE;
 		person->rmid = rmid;
-		expected = expect(twin, which, why);
+		twin->expected = expect(twin, which, why);
 		person->since_ns = twin->latest_ns;
 		twin->seen.served++;
 		twin->seen.late += why == LATSCOPE_RMID_LATE;
@@ -222,18 +222,18 @@ static const char *serve(struct twin *twin)
 			id->ever && twin->latest_ns - id->freed_ns == TWIN_LIMBO_NS;
 		id->used = true;
 	}
-	got = book__serve(&twin->book, now_ns, &record);
-	return compare(twin, "serve", got, wanted, &record, &expected);
+	got = book__serve(&twin->book, now_ns, &twin->record);
+	return compare(twin, "serve", got, wanted);
 }
 
 /* The oracle's end of a process; fills the record if there is one. */
-static bool bury(struct twin *twin, uint32_t which, struct latscope_rmid_owner *expected)
+static bool bury(struct twin *twin, uint32_t which)
 {
 	struct person *person = &twin->people[which];
 	bool had = person->tracked && person->rmid;
 
 	if (had) {
-		*expected = expect(twin, which, LATSCOPE_RMID_EXIT);
+		twin->expected = expect(twin, which, LATSCOPE_RMID_EXIT);
 		twin->ids[person->rmid] = (struct id){ .ticket = twin->ticket++,
 						       .freed_ns = twin->latest_ns,
 						       .ever = true };
@@ -249,7 +249,6 @@ static bool bury(struct twin *twin, uint32_t which, struct latscope_rmid_owner *
 static const char *gone(struct twin *twin, uint32_t which, uint64_t argument)
 {
 	struct person *person = &twin->people[which];
-	struct latscope_rmid_owner record, expected;
 	bool got, wanted = false;
 	uint32_t live;
 	uint64_t now_ns;
@@ -262,7 +261,7 @@ static const char *gone(struct twin *twin, uint32_t which, uint64_t argument)
 	/* That the count is one low is found only while somebody lives. */
 	if (person->threads == 1 && person->reference && !live)
 		live = 1;
-	got = book__thread_gone(&twin->book, key_of(which), live, now_ns, &record);
+	got = book__thread_gone(&twin->book, key_of(which), live, now_ns, &twin->record);
 	if (!person->tracked) {
 		person->alive = person->reference > 0;
 	} else if (person->threads > 1) {
@@ -272,15 +271,14 @@ static const char *gone(struct twin *twin, uint32_t which, uint64_t argument)
 		person->reference = live; /* the others are not looked at any more */
 		twin->seen.miscounted++;
 	} else {
-		wanted = bury(twin, which, &expected);
+		wanted = bury(twin, which);
 	}
-	return compare(twin, "gone", got, wanted, &record, &expected);
+	return compare(twin, "gone", got, wanted);
 }
 
 static const char *exec(struct twin *twin, uint32_t which)
 {
 	struct person *person = &twin->people[which];
-	struct latscope_rmid_owner record, expected;
 	bool got, wanted = person->tracked && person->rmid;
 	uint64_t now_ns;
 
@@ -289,15 +287,14 @@ static const char *exec(struct twin *twin, uint32_t which)
 	now_ns = tell_time(twin);
 	snprintf(person->comm, sizeof(person->comm), "exec-%u", (unsigned)twin->ticket % 100000);
 	if (wanted)
-		expected = expect(twin, which, LATSCOPE_RMID_EXEC);
-	got = book__exec(&twin->book, key_of(which), person->comm, now_ns, &record);
-	return compare(twin, "exec", got, wanted, &record, &expected);
+		twin->expected = expect(twin, which, LATSCOPE_RMID_EXEC);
+	got = book__exec(&twin->book, key_of(which), person->comm, now_ns, &twin->record);
+	return compare(twin, "exec", got, wanted);
 }
 
 static const char *tell(struct twin *twin, uint32_t which)
 {
 	struct person *person = &twin->people[which];
-	struct latscope_rmid_owner record, expected;
 	uint32_t place = book__place(&twin->book, key_of(which));
 	bool got, wanted = person->tracked && person->rmid;
 	uint64_t now_ns;
@@ -311,18 +308,17 @@ static const char *tell(struct twin *twin, uint32_t which)
 		return DIFFER(twin, "%u has %u, expected %u", which, book__rmid(&twin->book, place),
 			      person->rmid);
 	if (wanted)
-		expected = expect(twin, which, LATSCOPE_RMID_DUMP);
-	got = book__tell(&twin->book, place, now_ns, &record);
-	return compare(twin, "tell", got, wanted, &record, &expected);
+		twin->expected = expect(twin, which, LATSCOPE_RMID_DUMP);
+	got = book__tell(&twin->book, place, now_ns, &twin->record);
+	return compare(twin, "tell", got, wanted);
 }
 
 static const char *bury_both(struct twin *twin, uint32_t which)
 {
-	struct latscope_rmid_owner record, expected;
 	uint64_t now_ns = tell_time(twin);
-	bool got = book__bury(&twin->book, key_of(which), now_ns, &record);
+	bool got = book__bury(&twin->book, key_of(which), now_ns, &twin->record);
 
-	return compare(twin, "bury", got, bury(twin, which, &expected), &record, &expected);
+	return compare(twin, "bury", got, bury(twin, which));
 }
 
 static const char *thread(struct twin *twin, uint32_t which)

@@ -10,15 +10,9 @@
  * and MOST_NS, whatever stops the CPU between two programs. UNLIKE is by how many events the two
  * captures differ, as one has missed some; then LEAST_NS and MOST_NS are SUM_NS.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include <bpf/bpf.h>
 
+#include "../reference/reference.h"
 #include "capture.skel.h"
 
 struct sum {
@@ -58,9 +52,8 @@ static void print_sum(uint64_t key, const struct sum *early, const struct sum *l
 		unlike = 1;
 	if (unlike)
 		least_ns = most_ns = ns;
-	printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-	       "\n",
-	       key, early->count, ns, early->max_ns, least_ns, most_ns, unlike);
+	printf("%lu %lu %lu %lu %lu %lu %lu\n", key, early->count, ns, early->max_ns, least_ns,
+	       most_ns, unlike);
 }
 
 static void print_sums(int map, int late_map)
@@ -98,10 +91,7 @@ static struct capture_bpf *begin(const char *what)
 {
 	struct capture_bpf *skel = capture_bpf__open();
 
-	if (!skel || attach(skel, what)) {
-		fprintf(stderr, "cannot load or attach the programs: %s\n", strerror(errno));
-		exit(1);
-	}
+	reference_must(skel && !attach(skel, what), "cannot load or attach the programs: %m");
 	printf("ready\n");
 	fflush(stdout);
 	return skel;
@@ -112,10 +102,7 @@ int main(int argc, char **argv)
 	struct capture_bpf *early, *late;
 	char ignored[64];
 
-	if (argc != 2) {
-		fprintf(stderr, "usage: capture sched|block\n");
-		return 2;
-	}
+	reference_usage(argc == 2, "capture sched|block");
 	early = begin(argv[1]);
 	if (read(STDIN_FILENO, ignored, sizeof(ignored)) <= 0)
 		return 2;
@@ -125,7 +112,7 @@ int main(int argc, char **argv)
 	capture_bpf__detach(late);
 	capture_bpf__detach(early);
 	print_sums(bpf_map__fd(early->maps.sums), bpf_map__fd(late->maps.sums));
-	printf("lost %" PRIu64 "\nmissed %" PRIu64 "\n",
-	       (uint64_t)(early->bss->lost + late->bss->lost), missed(early) + missed(late));
+	printf("lost %lu\nmissed %lu\n", (uint64_t)(early->bss->lost + late->bss->lost),
+	       missed(early) + missed(late));
 	return 0;
 }

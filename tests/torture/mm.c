@@ -8,26 +8,10 @@
  * in SIGBUS and that the kernel does not count, WAIT_NS is how long they waited for userfaultfd at
  * least. EXEC 1: it became another program, so GUP is not known.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
-#include <linux/userfaultfd.h>
-#include <poll.h>
-#include <pthread.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <spawn.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "random.h"
 
@@ -114,20 +98,15 @@ static long gup_so_far(const struct actor *self)
 
 static void *map(size_t pages, int flags)
 {
-	void *at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+	void *at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | flags, -1, 0);
 
-	return at == MAP_FAILED ? NULL : at;
+	reference_must(at != MAP_FAILED, "cannot map %zu pages: %m", pages);
+	return at;
 }
 
-static void touch(volatile char *at, size_t pages, bool write)
+static void touch(char *at, size_t pages, bool write)
 {
-	for (size_t i = 0; i < pages; i++) {
-		if (write)
-			at[i * PAGE] = (char)i;
-		else
-			(void)at[i * PAGE];
-	}
+	load__touch(at, pages, !write);
 }
 
 static size_t some_pages(struct actor *self)
@@ -139,10 +118,8 @@ static size_t some_pages(struct actor *self)
 static void act_anonymous(struct actor *self)
 {
 	size_t pages = some_pages(self);
-	char *at = map(pages, 0);
+	char *at = map(pages, MAP_PRIVATE);
 
-	if (!at)
-		return;
 	if (draw_below(&self->seed, 2))
 		touch(at, pages, false);
 	touch(at, pages, true);
@@ -158,10 +135,8 @@ static void act_gup(struct actor *self)
 {
 	size_t pages = some_pages(self);
 	long before = gup_so_far(self);
-	char *at = map(pages, draw_below(&self->seed, 2) ? MAP_POPULATE : 0);
+	char *at = map(pages, MAP_PRIVATE | (draw_below(&self->seed, 2) ? MAP_POPULATE : 0));
 
-	if (!at)
-		return;
 	mlock(at, pages * PAGE);
 	self->record->gup += gup_so_far(self) - before;
 	munmap(at, pages * PAGE);
@@ -169,44 +144,54 @@ static void act_gup(struct actor *self)
 
 static void act_huge(struct actor *self)
 {
-	(void)self;
 	size_t pages = 3 * HUGE_PAGE / PAGE;
-	char *at = map(pages, 0);
+	char *at = map(pages, MAP_PRIVATE);
 
-	if (!at)
-		return;
 	madvise(at, pages * PAGE, MADV_HUGEPAGE);
 	touch(at, pages, true);
 	munmap(at, pages * PAGE);
-	at = map(HUGE_PAGE / PAGE, MAP_HUGETLB); /* refused if none is left */
-	if (at) {
+	at = mmap(NULL, HUGE_PAGE, PROT_READ | PROT_WRITE,
+		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	if (at != MAP_FAILED) { /* none may be left */
 		touch(at, HUGE_PAGE / PAGE, draw_below(&self->seed, 2));
 		munmap(at, HUGE_PAGE);
 	}
 }
 
-/* Memory that a child has, too, and which is in the page cache as that of a tmpfs is. */
-static void act_shared(struct actor *self)
+/* A child and its parent touch the same pages. */
+static void share_with_child(struct actor *self, char *at, size_t pages)
 {
-	size_t pages = some_pages(self);
-	char *at =
-		mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	struct record *record;
-	pid_t pid;
+	struct record *record = new_record(self->shared, getpid());
+	pid_t pid = fork();
 
-	if (at == MAP_FAILED)
-		return;
-	touch(at, pages / 2, draw_below(&self->seed, 2));
-	record = new_record(self->shared, getpid());
-	pid = fork();
 	if (!pid) {
-		touch(at, pages, true);
+		touch(at, pages, draw_below(&self->seed, 2));
 		_exit(0);
 	}
 	touch(at, pages, draw_below(&self->seed, 2));
 	if (pid > 0)
 		collect(record, pid);
 	munmap(at, pages * PAGE);
+}
+
+/* It is in the page cache as that of a tmpfs is. */
+static void act_shared(struct actor *self)
+{
+	size_t pages = some_pages(self);
+	char *at = map(pages, MAP_SHARED);
+
+	touch(at, pages / 2, draw_below(&self->seed, 2));
+	share_with_child(self, at, pages);
+}
+
+/* The child has the parent's pages until one of both writes. */
+static void act_fork(struct actor *self)
+{
+	size_t pages = some_pages(self);
+	char *at = map(pages, MAP_PRIVATE);
+
+	touch(at, pages, true);
+	share_with_child(self, at, pages);
 }
 
 static int open_file(struct actor *self, size_t pages)
@@ -244,7 +229,6 @@ static void act_file(struct actor *self)
 
 static void on_bus(int signal)
 {
-	(void)signal;
 	siglongjmp(after_bus, 1);
 }
 
@@ -268,29 +252,6 @@ static void act_truncated(struct actor *self)
 	if (at != MAP_FAILED)
 		munmap((void *)at, 4 * PAGE);
 	close(fd);
-}
-
-/* The child has the parent's pages until one of both writes. */
-static void act_fork(struct actor *self)
-{
-	size_t pages = some_pages(self);
-	char *at = map(pages, 0);
-	struct record *record;
-	pid_t pid;
-
-	if (!at)
-		return;
-	touch(at, pages, true);
-	record = new_record(self->shared, getpid());
-	pid = fork();
-	if (!pid) {
-		touch(at, pages, draw_below(&self->seed, 2));
-		_exit(0);
-	}
-	touch(at, pages / 2, true);
-	if (pid > 0)
-		collect(record, pid);
-	munmap(at, pages * PAGE);
 }
 
 static void act_exec(struct actor *self)
@@ -324,9 +285,7 @@ static void act_threads(struct actor *self)
 	struct part part = { NULL, some_pages(self) };
 	pthread_t thread;
 
-	part.at = map(part.pages, 0);
-	if (!part.at)
-		return;
+	part.at = map(part.pages, MAP_PRIVATE);
 	if (!pthread_create(&thread, NULL, touch_part, &part)) {
 		touch(part.at, part.pages, true);
 		pthread_join(thread, NULL);
@@ -338,14 +297,12 @@ static void act_threads(struct actor *self)
 static void act_remote(struct actor *self)
 {
 	size_t pages = some_pages(self);
-	char *at = map(pages, 0), *from = map(pages, 0);
+	char *at = map(pages, MAP_PRIVATE), *from = map(pages, MAP_PRIVATE);
 	struct iovec local = { from, pages * PAGE }, remote = { at, pages * PAGE };
 	struct record *record;
 	long before;
 	pid_t pid;
 
-	if (!at || !from)
-		return;
 	touch(from, pages, true);
 	record = new_record(self->shared, getpid());
 	pid = fork();
@@ -364,55 +321,21 @@ static void act_remote(struct actor *self)
 	munmap(from, pages * PAGE);
 }
 
-struct server {
-	int fd;
-	uint64_t delay_ns;
-	size_t pages;
-};
-
-/* Each fault is answered after the delay; those of a page that is there already are not asked. */
-static void *serve(void *arg)
-{
-	struct server *server = arg;
-	char page[PAGE] = { 1 };
-	struct uffd_msg message;
-
-	for (size_t i = 0; i < server->pages; i++) {
-		struct uffdio_copy copy = { .src = (unsigned long)page, .len = PAGE };
-		struct timespec delay = { .tv_nsec = (long)server->delay_ns };
-
-		if (read(server->fd, &message, sizeof(message)) != sizeof(message))
-			break;
-		nanosleep(&delay, NULL);
-		copy.dst = message.arg.pagefault.address & ~(PAGE - 1);
-		ioctl(server->fd, UFFDIO_COPY, &copy);
-	}
-	return NULL;
-}
-
+/* Each of its faults is answered after the delay. */
 static void act_userfault(struct actor *self)
 {
-	struct server server = { .pages = 1 + draw_below(&self->seed, 4) };
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register range = { .mode = UFFDIO_REGISTER_MODE_MISSING };
-	char *at = map(server.pages, 0);
-	pthread_t thread;
+	struct reference_uffd uffd = { .pages = 1 + draw_below(&self->seed, 4),
+				       .delay_ns = draw_octaves(&self->seed, 100000, 5) };
 
-	server.fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
-	server.delay_ns = draw_octaves(&self->seed, 100000, 5);
-	range.range.start = (unsigned long)at;
-	range.range.len = server.pages * PAGE;
-	if (at && server.fd >= 0 && !ioctl(server.fd, UFFDIO_API, &api) &&
-	    !ioctl(server.fd, UFFDIO_REGISTER, &range) &&
-	    !pthread_create(&thread, NULL, serve, &server)) {
-		touch(at, server.pages, true);
-		self->record->wait_ns += server.pages * server.delay_ns;
-		pthread_join(thread, NULL);
-	}
-	if (server.fd >= 0)
-		close(server.fd);
-	if (at)
-		munmap(at, server.pages * PAGE);
+	if (reference_uffd__prepare(&uffd))
+		return;
+	reference_uffd__run(&uffd);
+	if (uffd.handler_err)
+		return;
+	self->record->wait_ns += uffd.pages * uffd.delay_ns;
+	free(uffd.writers);
+	close(uffd.fd);
+	munmap(uffd.map, uffd.pages * PAGE);
 }
 
 static __attribute__((noinline)) int grow_stack(unsigned int pages)
@@ -431,10 +354,8 @@ static void act_stack(struct actor *self)
 static void act_remap(struct actor *self)
 {
 	size_t pages = some_pages(self);
-	char *at = map(pages, 0), *moved;
+	char *at = map(pages, MAP_PRIVATE), *moved;
 
-	if (!at)
-		return;
 	touch(at, pages, true);
 	moved = mremap(at, pages * PAGE, 2 * pages * PAGE, MREMAP_MAYMOVE);
 	if (moved == MAP_FAILED)
@@ -446,12 +367,11 @@ static void act_remap(struct actor *self)
 /* Until the last page is on the swap alone, for at most 100 ms: the kernel writes later. */
 static void page_out(char *at, size_t pages)
 {
-	const struct timespec rest = { .tv_nsec = 5000000 };
 	unsigned char resident = 1;
 
 	for (unsigned int i = 0; i < 20 && resident & 1; i++) {
 		madvise(at, pages * PAGE, MADV_PAGEOUT);
-		nanosleep(&rest, NULL);
+		load__sleep(5 * NSEC_PER_MSEC);
 		mincore(at + (pages - 1) * PAGE, PAGE, &resident);
 	}
 }
@@ -463,12 +383,8 @@ static void page_out(char *at, size_t pages)
 static void act_swapped(struct actor *self)
 {
 	size_t pages = 8 * some_pages(self);
-	char *at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE,
-			MAP_ANONYMOUS | (draw_below(&self->seed, 3) ? MAP_PRIVATE : MAP_SHARED), -1,
-			0);
+	char *at = map(pages, draw_below(&self->seed, 3) ? MAP_PRIVATE : MAP_SHARED);
 
-	if (at == MAP_FAILED)
-		return;
 	for (unsigned int rounds = 1 + draw_below(&self->seed, 3); rounds; rounds--) {
 		touch(at, pages, true);
 		page_out(at, pages);
@@ -491,7 +407,7 @@ static void run_actor(struct actor *self, unsigned int number)
 	self->major = in_flight_count(PERF_COUNT_SW_PAGE_FAULTS_MAJ);
 	if (number == 0) /* or it might not be drawn */
 		act_swapped(self);
-	while (now_ns() < self->until_ns)
+	while (clock__now_ns() < self->until_ns)
 		acts[draw_below(&self->seed, sizeof(acts) / sizeof(acts[0]))](self);
 	exit(0);
 }
@@ -509,21 +425,8 @@ static void print_records(const struct shared *shared)
 			if (shared->records[j].pid && shared->records[j].parent == record->pid)
 				faults -= shared->records[j].faults;
 		}
-		printf("%d %ld %ld %ld %llu %d\n", record->pid, faults, record->gup, record->failed,
-		       (unsigned long long)record->wait_ns, record->exec);
-	}
-}
-
-static void join_cgroup(const char *cgroup)
-{
-	char path[4096];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
-	file = fopen(path, "w");
-	if (file) {
-		fputs("0", file);
-		fclose(file);
+		printf("%d %ld %ld %ld %lu %d\n", record->pid, faults, record->gup, record->failed,
+		       record->wait_ns, record->exec);
 	}
 }
 
@@ -538,16 +441,13 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: mm SEED MS DIR [CGROUP]\n");
 		return 2;
 	}
-	actor.shared = mmap(NULL, sizeof(*actor.shared), PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (actor.shared == MAP_FAILED)
-		return 1;
+	actor.shared = reference_share(sizeof(*actor.shared));
 	mlockall(MCL_CURRENT | MCL_FUTURE);
 	if (argc > 4)
-		join_cgroup(argv[4]);
+		write_text(argv[4], "cgroup.procs", "0");
 	actor.dir = argv[3];
 	actor.seed = strtoull(argv[1], NULL, 0) * ACTORS;
-	actor.until_ns = now_ns() + strtoull(argv[2], NULL, 0) * 1000000;
+	actor.until_ns = clock__now_ns() + strtoull(argv[2], NULL, 0) * 1000000;
 	for (unsigned int i = 0; i < ACTORS; i++) {
 		actor.record = records[i] = new_record(actor.shared, getpid());
 		pids[i] = fork();

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the random workloads share: numbers from a seed, and time. */
+/* What the random workloads share: numbers from a seed, and files of cgroups. */
 #ifndef LATSCOPE_TESTS_TORTURE_RANDOM_H
 #define LATSCOPE_TESTS_TORTURE_RANDOM_H
 
-#include <stdint.h>
-#include <time.h>
+#include "../reference/reference.h"
 
 /* SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, OOPSLA 2014). */
 static inline uint64_t draw(uint64_t *state)
@@ -30,12 +29,18 @@ static inline uint64_t draw_octaves(uint64_t *state, uint64_t least, unsigned in
 	return low + draw(state) % low;
 }
 
-static inline uint64_t now_ns(void)
+static inline void write_text(const char *dir, const char *name, const char *text)
 {
-	struct timespec now;
+	char path[4200];
+	int fd;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (write(fd, text, strlen(text)) < 0)
+		fprintf(stderr, "%s: %m\n", path);
+	close(fd);
 }
 
 #endif

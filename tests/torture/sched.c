@@ -4,25 +4,10 @@
  * Prints the TID of every thread that it has made. In CGROUP, a directory of cgroup v2 that is its
  * own, tasks move between two groups, one of which has half a CPU.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/futex.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <spawn.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "random.h"
 
@@ -53,23 +38,7 @@ static void note_tid(struct shared *shared)
 	unsigned int at = __atomic_fetch_add(&shared->nr_tids, 1, __ATOMIC_RELAXED);
 
 	if (at < MOST_TIDS)
-		shared->tids[at] = (pid_t)syscall(SYS_gettid);
-}
-
-static void spin(uint64_t ns)
-{
-	uint64_t until = now_ns() + ns;
-
-	while (now_ns() < until)
-		;
-}
-
-static void sleep_for(uint64_t ns)
-{
-	const struct timespec time = { .tv_sec = (time_t)(ns / 1000000000),
-				       .tv_nsec = (long)(ns % 1000000000) };
-
-	nanosleep(&time, NULL);
+		shared->tids[at] = gettid();
 }
 
 /* Or itself, if that one is not there yet. */
@@ -82,12 +51,12 @@ static pid_t another(struct actor *self)
 
 static void act_spin(struct actor *self)
 {
-	spin(draw_octaves(&self->seed, 10000, 9)); /* to 5 ms */
+	load__spin(draw_octaves(&self->seed, 10000, 9)); /* to 5 ms */
 }
 
 static void act_sleep(struct actor *self)
 {
-	sleep_for(draw_octaves(&self->seed, 1000, 12));
+	load__sleep(draw_octaves(&self->seed, 1000, 12));
 }
 
 static void act_yield(struct actor *self)
@@ -103,7 +72,7 @@ static void act_fork(struct actor *self)
 
 	if (!pid) {
 		note_tid(self->shared);
-		spin(busy);
+		load__spin(busy);
 		_exit(0);
 	}
 	if (pid > 0 && draw_below(&self->seed, 2))
@@ -120,9 +89,9 @@ static void act_kill(struct actor *self)
 	if (!pid) {
 		note_tid(self->shared);
 		for (;;)
-			busy ? spin(1000000) : sleep_for(10000);
+			busy ? (void)load__spin(1000000) : load__sleep(10000);
 	}
-	sleep_for(delay);
+	load__sleep(delay);
 	if (pid > 0) {
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
@@ -135,7 +104,6 @@ static void act_exec(struct actor *self)
 	char *const argv[] = { "true", NULL };
 	pid_t pid;
 
-	(void)self;
 	if (posix_spawn(&pid, "/bin/true", NULL, NULL, argv, environ))
 		return;
 	waitpid(pid, NULL, 0);
@@ -148,7 +116,7 @@ static void *run_thread(void *arg)
 
 	note_tid(self->shared);
 	for (unsigned int i = draw_below(&seed, 20); i; i--) {
-		spin(draw_octaves(&seed, 1000, 10));
+		load__spin(draw_octaves(&seed, 1000, 10));
 		sched_yield();
 	}
 	return NULL;
@@ -197,7 +165,7 @@ static void act_policy(struct actor *self)
 	if (sched_setscheduler(0, policies[choice], choice < 3 ? &ordinary : &real_time) ||
 	    choice < 3)
 		return;
-	spin(draw_octaves(&self->seed, 10000, 6));
+	load__spin(draw_octaves(&self->seed, 10000, 6));
 	sched_setscheduler(0, SCHED_OTHER, &ordinary);
 }
 
@@ -210,7 +178,7 @@ static void act_pipe(struct actor *self)
 		ignored = write(self->to_next, bytes, 1 + draw_below(&self->seed, 8));
 		ignored = read(self->from_last, bytes, sizeof(bytes)); /* they do not block */
 		if (ignored < 0)
-			sleep_for(1000);
+			load__sleep(1000);
 	}
 }
 
@@ -238,7 +206,7 @@ static void act_stop(struct actor *self)
 	if (self->number != 0 || !who)
 		return;
 	kill(who, SIGSTOP);
-	sleep_for(draw_octaves(&self->seed, 10000, 8));
+	load__sleep(draw_octaves(&self->seed, 10000, 8));
 	kill(who, SIGCONT);
 }
 
@@ -250,22 +218,8 @@ static void act_timer(struct actor *self)
 	};
 
 	setitimer(ITIMER_REAL, &timer, NULL);
-	spin(draw_octaves(&self->seed, 10000, 7));
+	load__spin(draw_octaves(&self->seed, 10000, 7));
 	setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
-}
-
-static void write_text(const char *dir, const char *name, const char *text)
-{
-	char path[4096];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	if (write(fd, text, strlen(text)) < 0)
-		fprintf(stderr, "sched: %s: %s\n", path, strerror(errno));
-	close(fd);
 }
 
 static void act_cgroup(struct actor *self)
@@ -288,7 +242,6 @@ static void (*const acts[])(struct actor *self) = {
 
 static void ignore_signal(int signal)
 {
-	(void)signal;
 }
 
 static void run_actor(struct actor *self)
@@ -301,7 +254,7 @@ static void run_actor(struct actor *self)
 	self->shared->actors[self->number] = getpid();
 	self->seed += self->number;
 	draw(&self->seed);
-	while (now_ns() < self->until_ns)
+	while (clock__now_ns() < self->until_ns)
 		acts[draw_below(&self->seed, sizeof(acts) / sizeof(acts[0]))](self);
 	exit(0);
 }
@@ -338,15 +291,13 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: sched SEED MS [CGROUP]\n");
 		return 2;
 	}
-	actor.shared = mmap(NULL, sizeof(*actor.shared), PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (actor.shared == MAP_FAILED || prctl(PR_SET_CHILD_SUBREAPER, 1))
-		return 1;
+	actor.shared = reference_share(sizeof(*actor.shared));
+	reference_must(!prctl(PR_SET_CHILD_SUBREAPER, 1), "cannot reap: %m");
 	actor.cgroup = argc > 3 ? argv[3] : NULL;
 	if (actor.cgroup)
 		make_cgroups(actor.cgroup);
 	actor.seed = strtoull(argv[1], NULL, 0) * ACTORS;
-	actor.until_ns = now_ns() + strtoull(argv[2], NULL, 0) * 1000000;
+	actor.until_ns = clock__now_ns() + strtoull(argv[2], NULL, 0) * 1000000;
 	for (unsigned int i = 0; i < ACTORS; i++) {
 		if (pipe2(pipes[i], O_CLOEXEC | O_NONBLOCK))
 			return 1;

@@ -150,45 +150,4 @@ long bpf_probe_read_kernel_str(void *to, __u32 size, void *from)
 	return 0;
 }
 
-/* What only --why and the iterators need does nothing. */
-
-void *bpf_ringbuf_reserve(void *ring, __u64 size, __u64 flags)
-{
-	return NULL;
-}
-
-void bpf_ringbuf_submit(void *data, __u64 flags)
-{
-}
-
-long bpf_loop(__u32 count, void *body, void *context, __u64 flags)
-{
-	return 0;
-}
-
-long bpf_get_stack(void *context, void *to, __u32 size, __u64 flags)
-{
-	return 0;
-}
-
-long bpf_get_task_stack(void *task, void *to, __u32 size, __u64 flags)
-{
-	return 0;
-}
-
-long bpf_find_vma(void *task, __u64 address, void *body, void *context, __u64 flags)
-{
-	return 0;
-}
-
-long bpf_kallsyms_lookup_name(char *name, int size, int flags, __u64 *address)
-{
-	return -1;
-}
-
-long bpf_snprintf(char *to, __u32 size, char *format, __u64 *data, __u32 data_size)
-{
-	return 0;
-}
-
 #endif

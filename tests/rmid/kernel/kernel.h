@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * As much of a kernel as kmod/rmid's files need that know one: a test that has tests/rmid/kernel
- * for system headers includes these files themselves. All is one thread. The test says which CPU
- * it is on, what time it is, what CPUID and the model-specific registers hold; and what the CPUs do
- * before an interrupt reaches them.
+ * As much of a kernel as kmod/rmid's files need that know one: a test includes this, then these
+ * files themselves, for which the kernel's headers are empty. All is one thread. The test says
+ * which CPU it is on, what time it is, what CPUID and the model-specific registers hold; and what
+ * the CPUs do before an interrupt reaches them.
  */
 #ifndef LATSCOPE_TESTS_RMID_KERNEL_H
 #define LATSCOPE_TESTS_RMID_KERNEL_H
@@ -26,6 +26,8 @@
 typedef __u32 u32;
 typedef __u64 u64;
 
+#define KERNEL_VERSION(a, b, c) (((a) << 16) + ((b) << 8) + (c))
+#define LINUX_VERSION_CODE KERNEL_VERSION(7, 3, 0)
 #define KERNEL_CPUS 2
 
 struct hrtimer;
@@ -322,8 +324,6 @@ struct file_system_type {
 
 static inline int kern_path(const char *name, unsigned int flags, struct path *path)
 {
-	(void)name;
-	(void)flags;
 	path->mnt = NULL;
 	return -ENOENT;
 }
@@ -423,8 +423,7 @@ static inline int wrmsrq_safe(u32 msr, u64 value)
 	return place ? 0 : -EIO;
 }
 
-/* The plain ones go on after a fault, with a warning; what could not be read is 0. */
-#define wrmsrq(msr, value) ((void)(kernel.warnings += wrmsrq_safe(msr, value) != 0))
+/* Goes on after a fault, with a warning; what could not be read is 0. */
 #define rdmsrq(msr, value) ((void)(kernel.warnings += rdmsrq_safe(msr, &(value)) != 0))
 
 /* Tracepoints: the test has a function for each. */
