@@ -117,7 +117,7 @@ static void run_cpu(char act, __u32 on)
 	if (act == 't')
 		update_clock(on);
 	else if (act == 'c')
-		memory.cells[on].clock = (struct runqlat_clock){ 0 };
+		counted[on].clock = (struct runqlat_clock){ 0 };
 	else if (act == 'a')
 		cpus[on].ahead_ns += 1000000;
 	else if (act != 'g')
@@ -173,21 +173,14 @@ static void begin(enum method method, bool delays, __u32 tgid, bool wakeups)
 {
 	struct lat_config chosen = { .rows = ROWS, .tail_ns = 1000000, .tgid = tgid };
 
-	memset(&kind, 0, sizeof(kind));
-	memset(&scheduler, 0, sizeof(scheduler));
-	kind.method = method;
-	scheduler.scripted = true;
-	scheduler.delays = delays;
-	skips = skips_next;
 	chosen.metrics = wakeups ? 1U << RUNQLAT_WAKEUP : 0;
-	memcpy((void *)&config, &chosen, sizeof(chosen));
-	now_ns = 1ULL << 40;
+	begin_programs(method, delays, &chosen);
+	scheduler.scripted = true;
+	skips = skips_next;
 	said[0] = '\0';
-	begin_scheduler();
-	begin_maps(ENTRIES);
 	for (__u32 on = 0; on < CPUS; on++) { /* it has been read, so the straight path counts */
-		memory.cells[on].clock.offset_ns = CLOCK_BEGAN_NS;
-		memory.cells[on].clock.at_ns = now_ns;
+		counted[on].clock.offset_ns = CLOCK_BEGAN_NS;
+		counted[on].clock.at_ns = now_ns;
 	}
 	for (int i = 0; i < 3; i++) {
 		make_thread(&threads[i], 1 + i, NULL, true);
