@@ -52,7 +52,7 @@ static __u32 depths[TASKS];
 /* What the programs should count. */
 static struct {
 	struct lat_hist hist;
-	__u64 errors, joined, seen, continued;
+	__u64 errors, joined;
 } expected;
 
 /* ---- a run ---- */
@@ -205,8 +205,6 @@ static void count_expected(struct fault *fault, bool failed)
 {
 	__u64 ns = now_ns - fault->began_ns;
 
-	expected.seen += 1 + fault->tries;
-	expected.continued += fault->tries;
 	expected.joined += fault->tries;
 	expected.errors += failed;
 	expected.hist.slots[hist_slot(ns)]++;
