@@ -30,6 +30,7 @@ static struct {
 	enum method method;
 	__u32 hides; /* of so many switches, one runs no program, from the open on; 0: none */
 	__u32 skipped; /* mask of 1 << event: programs that are skipped at times */
+	bool skips_next; /* all programs */
 	bool hides_threads, jumps;
 	__u64 reading_ns; /* how long it takes to read a clock, before and after */
 	__u64 early_ns, late_ns; /* so much a sample may be too short or too long */
@@ -96,7 +97,7 @@ static void begin_programs(enum method method, bool delays, const struct lat_con
 
 static bool is_skipped(enum event event)
 {
-	return kind.skipped & 1U << event && one_in(6);
+	return kind.skips_next || (kind.skipped & 1U << event && one_in(6));
 }
 
 static void attach(void)

@@ -39,7 +39,6 @@ static struct lat_cell *counted;
 /* How this run is. */
 static struct {
 	enum method method;
-	__u32 skips; /* of so many programs, the kernel skips one; 0: none */
 	__u32 calm; /* of so many steps, one is of another task, and the others are short */
 } kind;
 
@@ -74,19 +73,19 @@ static void begin_tasks(void)
 	current = &tasks_of[0];
 }
 
-static void begin_run(__u64 seed, bool usual, bool skips)
+static void begin_run(__u64 seed, bool usual, bool skipping)
 {
 	static __u64 tails[] = { 4000, 8000, 1000000 };
 	struct lat_config chosen = { 0 };
 
 	random_begin(seed);
 	kind.method = below(BY_KPROBE + 1);
-	kind.skips = skips ? 3 + below(30) : 0;
+	skips = skipping ? 3 + below(30) : 0;
 	kind.calm = 1 + 6 * below(3);
 	chosen.tail_ns = tails[below(3)];
-	chosen.tgid = skips && one_in(4) ? 1000 : 0;
+	chosen.tgid = skipping && one_in(4) ? 1000 : 0;
 	begin_kernel(&chosen);
-	no_storage = skips && one_in(4);
+	no_storage = skipping && one_in(4);
 	plain = usual && !chosen.tgid;
 	usual_ns = !usual ? 0 : chosen.tail_ns < HIST_SHORT_NS ? chosen.tail_ns : HIST_SHORT_NS;
 	counted = add_array(&cells, sizeof(*counted), 1);
@@ -113,11 +112,6 @@ static void keep_left(struct left *left)
 }
 
 /* ---- programs ---- */
-
-static bool is_seen(void)
-{
-	return !kind.skips || !one_in(kind.skips);
-}
 
 static __u64 *frame_at(__u32 task, __u32 depth)
 {
@@ -194,7 +188,7 @@ static void step(void)
 		now_ns += kind.calm == 1 ? below(600) : below(16);
 	if (one_in(500))
 		now_ns += 5000000000ULL;
-	if (kind.skips && one_in(60))
+	if (skips && one_in(60))
 		now_ns -= below(100);
 	if (one_in(kind.calm))
 		current = &tasks_of[below(TASKS)];
@@ -233,7 +227,7 @@ static void retry(__u32 task)
 	struct fault *fault = &faults[task][depths[task] - 1];
 
 	fault->between = false;
-	if (kind.skips && one_in(6)) {
+	if (skips && one_in(6)) {
 		depths[task]--;
 		return;
 	}
@@ -309,15 +303,15 @@ static void end_task(__u32 task)
 	bpf_map_delete_elem(&tasks, &ends);
 }
 
-static void simulate(__u64 seed, bool usual, bool skips, struct left *left)
+static void simulate(__u64 seed, bool usual, bool skipping, struct left *left)
 {
 	__u32 task;
 
-	begin_run(seed, usual, skips);
+	begin_run(seed, usual, skipping);
 	for (int i = 0; i < 2000; i++) {
 		step();
 		task = (__u32)(current - tasks_of);
-		if (skips && one_in(500))
+		if (skipping && one_in(500))
 			control.armed = !one_in(4);
 		if (one_in(300))
 			end_task(task);

@@ -29,7 +29,6 @@ static struct iolat_cells *counted;
 static struct {
 	bool stamps; /* the method */
 	bool sees_submitter, merges, requeues;
-	__u32 skips; /* of so many programs, the kernel skips one; 0: none */
 	__u32 jump; /* of so many steps, one may take a long time */
 } kind;
 
@@ -92,7 +91,7 @@ static void begin_run(__u64 seed, bool usual)
 	kind.sees_submitter = !kind.stamps && one_in(2);
 	kind.merges = one_in(2);
 	kind.requeues = one_in(3);
-	kind.skips = one_in(2) ? 0 : 3 + below(20);
+	skips = one_in(2) ? 0 : 3 + below(20);
 	kind.jump = 10 + 500 * below(3);
 	chosen.cached = one_in(2);
 	chosen.io_stat = one_in(2) ? IO_STAT : 0;
@@ -132,11 +131,6 @@ static void keep_left(struct left *left)
 }
 
 /* ---- the block layer ---- */
-
-static bool is_seen(void)
-{
-	return !kind.skips || !one_in(kind.skips);
-}
 
 static void run(int (*program)(__u64 *), struct request *rq, __u64 error, __u64 bytes)
 {
@@ -291,7 +285,7 @@ static void act(__u32 i)
 	} else if (states[i] == ISSUED && kind.requeues && one_in(15)) {
 		requeue_request(rq);
 		states[i] = BEGUN;
-	} else if (states[i] == ISSUED && kind.skips && one_in(30)) {
+	} else if (states[i] == ISSUED && skips && one_in(30)) {
 		issue_request(rq); /* once more, and nobody saw why */
 	} else if (complete_request(rq)) {
 		states[i] = FREE;
@@ -358,7 +352,7 @@ TEST(accounts_balance)
 static void abandon_nothing(__u64 seed)
 {
 	simulate(seed, seed % 2, &straight);
-	if (kind.skips || kind.stamps || (kind.requeues && kind.merges && !kind.sees_submitter))
+	if (skips || kind.stamps || (kind.requeues && kind.merges && !kind.sees_submitter))
 		return;
 	recorded++;
 	same_count(seed, LAT_ABANDONED, counted->metrics[IOLAT_DEVICE].counts[LAT_ABANDONED], 0);
@@ -375,7 +369,7 @@ static struct request *begin_simple_run(void)
 	struct request *rq = &requests[0];
 
 	begin_run(0, true);
-	kind.skips = 0;
+	skips = 0;
 	kind.stamps = checking = false;
 	config.cached = config.identity = config.by = config.disk = 0;
 	host_map_of(&start_ts)->max = ENTRIES;

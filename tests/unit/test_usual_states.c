@@ -19,38 +19,19 @@
  */
 #include "switches.h"
 
-static char said[1024];
-static bool skips_all;
-
-static bool skips_next(enum event event)
-{
-	(void)event;
-	return skips_all;
-}
-
-static void say(const char *format, ...)
-{
-	size_t used = strlen(said);
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(said + used, sizeof(said) - used, format, arguments);
-	va_end(arguments);
-}
-
 static void say_change(const struct change *change)
 {
 	if (change->sampled)
-		say(" %g", (double)change->ns / 1000);
+		fprintf(unit_output.out, " %g", (double)change->ns / 1000);
 	for (unsigned int i = LAT_SEEN + 1; i < LAT_COUNTS; i++) {
 		const char *name = counts__name(i);
 
 		if (!change->counts[i])
 			continue;
 		if (strstr(name, "_ns"))
-			say(" %s %g", name, (double)change->counts[i] / 1000);
+			fprintf(unit_output.out, " %s %g", name, (double)change->counts[i] / 1000);
 		else
-			say(" %s %llu", name, change->counts[i]);
+			fprintf(unit_output.out, " %s %llu", name, change->counts[i]);
 	}
 }
 
@@ -58,11 +39,12 @@ static void switched(__u32 on, struct thread *next, bool seen)
 {
 	if (!seen || !control.armed || next == &cpus[on].idle)
 		return;
-	say("%s%c", said[0] ? "; " : "", (char)('A' + (next - threads)));
+	fprintf(unit_output.out, "%s%c", ftell(unit_output.out) ? "; " : "",
+		(char)('A' + (next - threads)));
 	say_change(&changes[RUNQLAT_RUN_QUEUE]);
 	if (!config.metrics)
 		return;
-	say(", wakeup");
+	fprintf(unit_output.out, ", wakeup");
 	say_change(&changes[RUNQLAT_WAKEUP]);
 }
 
@@ -152,11 +134,11 @@ static void run_script(const char *script)
 	}
 	while ((word = strsep(&rest, " "))) {
 		if (word[0] == '!') {
-			skips_all = true;
+			kind.skips_next = true;
 			continue;
 		}
 		run_word(word);
-		skips_all = false;
+		kind.skips_next = false;
 		if (word[0] == '@' && !strchr(script, '{'))
 			open_window();
 	}
@@ -164,8 +146,9 @@ static void run_script(const char *script)
 	if (!control.closed_ns)
 		return;
 	count_all_in_flight();
-	say("%sin flight %llu, oldest %g, all %g", said[0] ? "; " : "", waits_in_flight.count,
-	    (double)waits_in_flight.oldest_ns / 1000, (double)waits_in_flight.sum_ns / 1000);
+	fprintf(unit_output.out, "%sin flight %llu, oldest %g, all %g",
+		ftell(unit_output.out) ? "; " : "", waits_in_flight.count,
+		(double)waits_in_flight.oldest_ns / 1000, (double)waits_in_flight.sum_ns / 1000);
 }
 
 /* Threads of their own process, which sleep. */
@@ -178,8 +161,7 @@ static void begin(enum method method, const char *script, bool wakeups)
 	chosen.tgid = wanted ? (__u32)atoi(wanted + 1) : 0;
 	begin_programs(method, strchr(script, 'k'), &chosen);
 	scheduler.scripted = true;
-	skips = skips_next;
-	said[0] = '\0';
+	unit_print();
 	for (__u32 on = 0; on < CPUS; on++) { /* it has been read, so the straight path counts */
 		counted[on].clock.offset_ns = CLOCK_BEGAN_NS;
 		counted[on].clock.at_ns = now_ns;
@@ -330,10 +312,13 @@ static const struct row in_flight[] = {
 /* By both paths. */
 static void check_row(const struct row *row, const char *left, enum method method, bool wakeups)
 {
+	const char *said;
+
 	for (int usual = 0; left && usual < 2; usual++) {
 		begin(method, row->script, wakeups);
 		plain = usual && !config.tgid && !wakeups;
 		run_script(row->script);
+		said = unit_printed();
 		if (strcmp(said, left))
 			fail_msg("%s: %s\n%s, not\n%s", row->state, row->script, said, left);
 	}

@@ -24,7 +24,6 @@ static void begin_run(__u64 seed, bool usual)
 	begin_programs(method, one_in(2), &chosen);
 	kind.seed = seed;
 	scheduler.traces = getenv("LATSCOPE_SEED");
-	skips = is_skipped;
 	kind.reading_ns = one_in(2) ? 0 : below(100);
 	kind.early_ns = kind.method == RAW_TP; /* it uses the lowest bit of a time */
 	kind.late_ns = kind.method == STAMPS ? kind.reading_ns : 2 * kind.early_ns;
@@ -68,17 +67,14 @@ static void begin_threads(void)
 
 /* ---- each switch is compared with the account ---- */
 
-static void wrong(const struct thread *thread, const char *what, __u64 got, __u64 least, __u64 most)
-{
-	fail_msg("LATSCOPE_SEED=%llu, method %d: thread %d at %llu: %s is %llu, not %llu to %llu",
-		 kind.seed, kind.method, (int)(thread - threads), end_ns, what, got, least, most);
-}
-
 static void is_within(const struct thread *thread, const char *what, __u64 got, __u64 least,
 		      __u64 most)
 {
 	if (got < least || got > most)
-		wrong(thread, what, got, least, most);
+		fail_msg("LATSCOPE_SEED=%llu, method %d: thread %d at %llu: %s is %llu, not %llu "
+			 "to %llu",
+			 kind.seed, kind.method, (int)(thread - threads), end_ns, what, got, least,
+			 most);
 }
 
 static bool is_strict(void)

@@ -23,6 +23,13 @@ static struct left {
 
 static __u64 recorded; /* samples of all runs */
 
+static __u32 skips; /* of so many programs, the kernel skips one; 0: none */
+
+static bool is_seen(void)
+{
+	return !skips || !one_in(skips);
+}
+
 static void keep_bytes(struct left *left, const void *at, size_t size)
 {
 	assert_true(left->size + size <= sizeof(left->bytes));
