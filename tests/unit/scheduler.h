@@ -2,7 +2,7 @@
 /*
  * A simulated scheduler: threads, CPUs, and the stamps and clocks that kernel/sched/core.c and
  * stats.h make. It keeps an account of each wait for a CPU by true time. Included by one file,
- * after tests/bpf/host/kernel.h; that file defines the functions below.
+ * after tests/bpf/host/kernel.h; that file defines what is only declared here.
  */
 #ifndef LATSCOPE_TESTS_SCHEDULER_H
 #define LATSCOPE_TESTS_SCHEDULER_H
@@ -307,13 +307,6 @@ static void move(struct thread *thread, __u32 from, __u32 to)
 	thread->kernel.on_rq = 1;
 }
 
-/* The CPU has picked a task that sleeps on its run queue. */
-static void finish_sleep(struct thread *thread)
-{
-	set_place(thread, thread->cpu, false);
-	thread->kernel.on_rq = 0;
-}
-
 /* ---- threads begin and end ---- */
 
 static __u64 made;
@@ -530,8 +523,11 @@ static void act(void)
 		act_exit(on);
 	else if (what < 23)
 		update_clock(on);
-	else if ((sleeper = random_thread(is_on_queue_asleep)))
-		finish_sleep(sleeper);
+	else if ((sleeper = random_thread(is_on_queue_asleep))) {
+		/* The CPU has picked it. */
+		set_place(sleeper, sleeper->cpu, false);
+		sleeper->kernel.on_rq = 0;
+	}
 }
 
 static void begin_scheduler(void)

@@ -22,6 +22,7 @@
 
 #define TASKS 12
 #define DEPTH 3
+#define LOCKED 0x200 /* VM_FAULT_LOCKED */
 #define FRAME 64 /* words of the stack of a call */
 
 enum method { BY_FENTRY, BY_EVENT, BY_KPROBE, METHODS };
@@ -240,18 +241,11 @@ static void retry(__u32 task)
 
 static void end_attempt(__u32 task)
 {
-	static __u32 results[] = { 0,
-				   0,
-				   0x200 /* VM_FAULT_LOCKED */,
-				   VM_FAULT_MAJOR,
-				   VM_FAULT_COMPLETED,
-				   VM_FAULT_OOM,
-				   VM_FAULT_SIGBUS,
-				   VM_FAULT_HWPOISON,
-				   VM_FAULT_HWPOISON_LARGE | 0x10000,
-				   VM_FAULT_SIGSEGV,
-				   VM_FAULT_FALLBACK };
-	__u32 depth = depths[task] - 1, which = below(COUNT_OF(results));
+	static __u32 successes[] = { 0, 0, LOCKED, VM_FAULT_MAJOR, VM_FAULT_COMPLETED };
+	static __u32 errors[] = { VM_FAULT_OOM,	     VM_FAULT_SIGBUS,
+				  VM_FAULT_SIGSEGV,  VM_FAULT_HWPOISON,
+				  VM_FAULT_FALLBACK, VM_FAULT_HWPOISON_LARGE | 0x10000 };
+	__u32 depth = depths[task] - 1, failed = below(11) >= 5;
 
 	if (one_in(6)) {
 		leave(task, depth, VM_FAULT_RETRY | (one_in(2) ? VM_FAULT_MAJOR : 0));
@@ -259,8 +253,9 @@ static void end_attempt(__u32 task)
 		faults[task][depth].between = true;
 		return;
 	}
-	leave(task, depth, results[which]);
-	count_expected(&faults[task][depth], which >= 5);
+	leave(task, depth,
+	      failed ? errors[below(COUNT_OF(errors))] : successes[below(COUNT_OF(successes))]);
+	count_expected(&faults[task][depth], failed);
 	depths[task]--;
 }
 

@@ -21,6 +21,7 @@
 #define DISKS 3
 #define MAJOR 7U
 #define FLUSH_SEQ (1U << 1)
+#define WRITE_ZEROES 9
 #define IO_STAT (1U << 7)
 
 static struct iolat_cells *counted;
@@ -178,19 +179,11 @@ static __u32 op_of(const struct request *rq)
 
 static void set_flags(struct request *rq)
 {
-	static const __u32 ops[] = { REQ_OP_READ,
-				     REQ_OP_READ,
-				     REQ_OP_READ,
-				     REQ_OP_WRITE,
-				     REQ_OP_WRITE,
-				     REQ_OP_WRITE,
-				     REQ_OP_FLUSH,
-				     REQ_OP_DISCARD,
-				     REQ_OP_SECURE_ERASE,
-				     REQ_OP_DRV_OUT,
-				     9 /* write zeroes */ };
+	static const __u32 rare[] = { REQ_OP_FLUSH, REQ_OP_DISCARD, REQ_OP_SECURE_ERASE,
+				      REQ_OP_DRV_OUT, WRITE_ZEROES };
+	__u32 often = one_in(2) ? REQ_OP_READ : REQ_OP_WRITE;
 
-	rq->cmd_flags = ops[below(COUNT_OF(ops))] | below(16) << 8;
+	rq->cmd_flags = (below(11) < 6 ? often : rare[below(COUNT_OF(rare))]) | below(16) << 8;
 	rq->rq_flags = one_in(8) ? 0 : IO_STAT;
 	rq->__data_len = op_of(rq) == REQ_OP_FLUSH ? 0 : 512 + 512 * below(8);
 	rq->nr_phys_segments = (unsigned short)(1 + below(3));
