@@ -2,7 +2,7 @@
 /*
  * A simulated scheduler: threads, CPUs, and the stamps and clocks that kernel/sched/core.c and
  * stats.h make. It keeps an account of each wait for a CPU by true time. Included by one file,
- * after tests/bpf/host/kernel.h; that file defines tell_switch(), switched() and forget().
+ * after tests/bpf/host/kernel.h; that file defines what is only declared here.
  */
 #ifndef LATSCOPE_TESTS_SCHEDULER_H
 #define LATSCOPE_TESTS_SCHEDULER_H
@@ -71,8 +71,9 @@ static struct {
 enum event { SWITCH, WAKING, WAKEUP, WAKEUP_NEW, MIGRATE, NEWTASK, EXEC, EVENTS };
 
 static int (*programs[EVENTS])(__u64 *); /* NULL: none is attached */
-static bool (*skips)(enum event event); /* does the kernel run no program now? */
 
+/* Does the kernel run no program now? */
+static bool is_skipped(enum event event);
 /* Runs the program for a switch, before the kernel's account of it; returns whether one was run. */
 static bool tell_switch(__u32 on, bool preempt, struct thread *prev, struct thread *next);
 /* After that. */
@@ -96,7 +97,7 @@ static bool tell(enum event event, __u32 on, __u64 first, __u64 second, __u64 th
 	if (scheduler.traces)
 		printf("# %llu CPU %u: event %d: %d, %d, %d\n", now_ns, on, event, name_of(first),
 		       name_of(second), name_of(third));
-	if (!programs[event] || skips(event))
+	if (!programs[event] || is_skipped(event))
 		return false;
 	current_cpu = on;
 	current = &cpus[on].runs->kernel;
@@ -304,13 +305,6 @@ static void move(struct thread *thread, __u32 from, __u32 to)
 	update_clock(to);
 	info_enqueue(thread);
 	thread->kernel.on_rq = 1;
-}
-
-/* The CPU has picked a task that sleeps on its run queue. */
-static void finish_sleep(struct thread *thread)
-{
-	set_place(thread, thread->cpu, false);
-	thread->kernel.on_rq = 0;
 }
 
 /* ---- threads begin and end ---- */
@@ -529,8 +523,11 @@ static void act(void)
 		act_exit(on);
 	else if (what < 23)
 		update_clock(on);
-	else if ((sleeper = random_thread(is_on_queue_asleep)))
-		finish_sleep(sleeper);
+	else if ((sleeper = random_thread(is_on_queue_asleep))) {
+		/* The CPU has picked it. */
+		set_place(sleeper, sleeper->cpu, false);
+		sleeper->kernel.on_rq = 0;
+	}
 }
 
 static void begin_scheduler(void)

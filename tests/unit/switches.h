@@ -14,34 +14,15 @@ _Bool has_sched_delayed(void);
 #include <runqlat.bpf.c>
 #undef const
 
-#include "unit.h"
-
-#include <core/counts.h>
-#include <core/run.h>
-
-#include "../bpf/host/kernel.h"
+#include "twins.h"
 #include "scheduler.h"
 
 #define ROWS 16
-#define ENTRIES 64
 #define LINES 8 /* of task_lines, that threads have */
 
 enum method { STAMPS, TP_BTF, RAW_TP, METHODS };
 
-/* All memory of the maps. */
-struct memory {
-	struct runqlat_cpu cells[CPUS];
-	struct lat_hist rows[LAT_ROWS_TOTAL(ROWS)];
-	struct lat_owner owners[ROWS];
-	unsigned char hash_keys[4][ENTRIES * HOST_KEY];
-	__u32 keys[ENTRIES];
-	struct lat_light light[ENTRIES];
-	__u64 start_ts[ENTRIES], strays[ENTRIES];
-	struct runqlat_task storage[THREADS];
-	bool has_storage[THREADS];
-};
-
-static struct memory memory __attribute__((aligned(64)));
+static struct runqlat_cpu *counted; /* by CPU */
 
 /* How this run is. */
 static struct {
@@ -49,14 +30,14 @@ static struct {
 	enum method method;
 	__u32 hides; /* of so many switches, one runs no program, from the open on; 0: none */
 	__u32 skipped; /* mask of 1 << event: programs that are skipped at times */
-	bool no_storage, hides_threads, jumps;
+	bool skips_next; /* all programs */
+	bool hides_threads, jumps;
 	__u64 reading_ns; /* how long it takes to read a clock, before and after */
 	__u64 early_ns, late_ns; /* so much a sample may be too short or too long */
 	bool judged; /* each switch is compared with the account */
 } kind;
 
 static __u64 readings[CPUS];
-static __u64 recorded; /* samples of all runs */
 
 /* What a switch has added to a metric. */
 struct change {
@@ -82,64 +63,41 @@ __s64 bpf_perf_event_read(void *map, __u64 flags)
 	return 0;
 }
 
-void *bpf_task_storage_get(void *map, void *task, void *value, __u64 flags)
-{
-	struct thread *thread = task;
-	size_t at = (size_t)(thread - threads);
-
-	if (thread < threads || thread >= threads + THREADS)
-		return NULL; /* an idle task */
-	if (!memory.has_storage[at] && (!flags || kind.no_storage))
-		return NULL;
-	if (!memory.has_storage[at])
-		memcpy(&memory.storage[at], value, sizeof(struct runqlat_task));
-	memory.has_storage[at] = true;
-	return &memory.storage[at];
-}
-
 static void forget(struct thread *thread)
 {
-	size_t at = (size_t)(thread - threads);
+	void *task = thread;
 
-	memory.has_storage[at] = false;
-	memset(&memory.storage[at], 0, sizeof(struct runqlat_task));
+	bpf_map_delete_elem(&tasks, &task);
 }
 
 /* ---- a run ---- */
 
-static void set_map(size_t at, void *map, size_t key_size, size_t value_size, size_t max,
-		    void *values)
+/* A run of this method and kernel begins. */
+static void begin_programs(enum method method, bool delays, const struct lat_config *chosen)
 {
-	host_maps[at] = (struct host_map){ map,	  key_size, value_size,
-					   max,	  0,	    at < 4 ? memory.hash_keys[at] : NULL,
-					   values };
-}
-
-static void begin_maps(size_t room)
-{
-	memset(&memory, 0, sizeof(memory));
-	set_map(0, &keys, sizeof(struct lat_key), sizeof(__u32), ENTRIES, memory.keys);
-	set_map(1, &light, sizeof(struct lat_key), sizeof(struct lat_light), ENTRIES, memory.light);
-	set_map(2, &start_ts, sizeof(__u32), sizeof(__u64), room, memory.start_ts);
-	set_map(3, &strays, sizeof(__u32), sizeof(__u64), room, memory.strays);
-	set_map(4, &cells, sizeof(__u32), sizeof(memory.cells[0]), CPUS, memory.cells);
-	set_map(5, &owners, sizeof(__u32), sizeof(struct lat_owner), ROWS, memory.owners);
-	set_map(6, &rows, sizeof(__u32), sizeof(struct lat_hist), LAT_ROWS_TOTAL(ROWS),
-		memory.rows);
+	memset(&kind, 0, sizeof(kind));
+	memset(&scheduler, 0, sizeof(scheduler));
+	kind.method = method;
+	scheduler.delays = delays;
+	begin_kernel(chosen);
+	counted = add_array(&cells, sizeof(*counted), CPUS);
+	add_hash(&start_ts, sizeof(__u32), sizeof(__u64));
+	add_hash(&strays, sizeof(__u32), sizeof(__u64));
+	add_hash(&tasks, sizeof(void *), sizeof(struct runqlat_task));
 	memset(task_lines, 0, LINES * sizeof(task_lines[0]));
-	memset(&control, 0, sizeof(control));
 	memset(&waits_in_flight, 0, sizeof(waits_in_flight));
 	memset(earlier, 0, sizeof(earlier));
 	memset(readings, 0, sizeof(readings));
 	control.next_row = 1;
 	strays_lost = 0;
 	for (__u32 on = 0; on < CPUS; on++)
-		memory.cells[on].clock.stamp = (__u64)&readings[on];
+		counted[on].clock.stamp = (__u64)&readings[on];
+	begin_scheduler();
 }
 
 static bool is_skipped(enum event event)
 {
-	return kind.skipped & 1U << event && one_in(6);
+	return kind.skips_next || (kind.skipped & 1U << event && one_in(6));
 }
 
 static void attach(void)
@@ -208,7 +166,7 @@ static void count_all_in_flight(void)
 /* What the switch has added to a metric: a sample is found where its slot has grown. */
 static void note_change(__u32 on, enum runqlat_metric metric)
 {
-	struct lat_cell *cell = &memory.cells[on].metrics[metric], *old = &earlier[on][metric];
+	struct lat_cell *cell = &counted[on].metrics[metric], *old = &earlier[on][metric];
 	struct change *change = &changes[metric];
 	__u32 slot;
 

@@ -18,12 +18,11 @@
 #undef asm
 #undef const
 
-#include "unit.h"
-
-#include "../bpf/host/kernel.h"
+#include "twins.h"
 
 #define TASKS 12
 #define DEPTH 3
+#define LOCKED 0x200 /* VM_FAULT_LOCKED */
 #define FRAME 64 /* words of the stack of a call */
 
 enum method { BY_FENTRY, BY_EVENT, BY_KPROBE, METHODS };
@@ -36,25 +35,12 @@ struct fault {
 	bool between; /* two attempts */
 };
 
-/* What the programs leave. */
-struct left {
-	struct lat_cell cell;
-	struct memlat_call calls[MEMLAT_CALLS];
-	struct memlat_task storage[TASKS];
-	__u64 others;
-};
-
-static struct left general, straight;
-static struct lat_cell memory __attribute__((aligned(64)));
-static struct memlat_task storage[TASKS];
-static bool has_storage[TASKS];
+static struct lat_cell *counted;
 
 /* How this run is. */
 static struct {
 	enum method method;
-	__u32 skips; /* of so many programs, the kernel skips one; 0: none */
 	__u32 calm; /* of so many steps, one is of another task, and the others are short */
-	bool no_storage;
 } kind;
 
 static struct task_struct tasks_of[TASKS];
@@ -66,18 +52,8 @@ static __u32 depths[TASKS];
 /* What the programs should count. */
 static struct {
 	struct lat_hist hist;
-	__u64 errors, joined, seen, continued;
+	__u64 errors, joined;
 } expected;
-
-void *bpf_task_storage_get(void *map, void *task, void *value, __u64 flags)
-{
-	size_t at = (size_t)((struct task_struct *)task - tasks_of);
-
-	if (!has_storage[at] && (!flags || kind.no_storage))
-		return NULL;
-	has_storage[at] = true;
-	return &storage[at];
-}
 
 /* ---- a run ---- */
 
@@ -98,30 +74,25 @@ static void begin_tasks(void)
 	current = &tasks_of[0];
 }
 
-static void begin_run(__u64 seed, bool usual, bool skips)
+static void begin_run(__u64 seed, bool usual, bool skipping)
 {
 	static __u64 tails[] = { 4000, 8000, 1000000 };
 	struct lat_config chosen = { 0 };
 
 	random_begin(seed);
-	now_ns = 1ULL << 40;
 	kind.method = below(BY_KPROBE + 1);
-	kind.skips = skips ? 3 + below(30) : 0;
+	skips = skipping ? 3 + below(30) : 0;
 	kind.calm = 1 + 6 * below(3);
-	kind.no_storage = skips && one_in(4);
 	chosen.tail_ns = tails[below(3)];
-	chosen.tgid = skips && one_in(4) ? 1000 : 0;
-	memcpy((void *)&config, &chosen, sizeof(chosen));
+	chosen.tgid = skipping && one_in(4) ? 1000 : 0;
+	begin_kernel(&chosen);
+	no_storage = skipping && one_in(4);
 	plain = usual && !chosen.tgid;
 	usual_ns = !usual ? 0 : chosen.tail_ns < HIST_SHORT_NS ? chosen.tail_ns : HIST_SHORT_NS;
-	memset(&memory, 0, sizeof(memory));
+	counted = add_array(&cells, sizeof(*counted), 1);
+	add_hash(&tasks, sizeof(void *), sizeof(struct memlat_task));
 	memset(&expected, 0, sizeof(expected));
 	memset(calls, 0, sizeof(calls));
-	memset(&control, 0, sizeof(control));
-	memset(storage, 0, sizeof(storage));
-	memset(has_storage, 0, sizeof(has_storage));
-	host_maps[0] = (struct host_map){ &cells, sizeof(__u32), sizeof(memory), 1,
-					  0,	  NULL,		 (void *)&memory };
 	others.any = 0;
 	others.marked = !usual; /* of no task: so perf-event takes the long way */
 	control.armed = 1;
@@ -130,24 +101,18 @@ static void begin_run(__u64 seed, bool usual, bool skips)
 
 static void keep_left(struct left *left)
 {
-	others.marked = 0;
-	left->cell = memory;
-	left->others = others.any;
-	memcpy(left->calls, calls, sizeof(calls));
-	memcpy(left->storage, storage, sizeof(storage));
+	keep_maps(left);
 	for (int i = 0; i < MEMLAT_CALLS; i++) {
-		if (!left->calls[i].id)
-			memset(&left->calls[i], 0, sizeof(left->calls[0]));
-		left->calls[i].bits &= CALL_VMA_LOCK | CALL_MAJOR; /* others are for splits */
+		if (!calls[i].id)
+			memset(&calls[i], 0, sizeof(calls[0]));
+		calls[i].bits &= CALL_VMA_LOCK | CALL_MAJOR; /* others are for splits */
 	}
+	keep_bytes(left, calls, sizeof(calls));
+	others.marked = 0;
+	keep_bytes(left, &others.any, sizeof(others.any));
 }
 
 /* ---- programs ---- */
-
-static bool is_seen(void)
-{
-	return !kind.skips || !one_in(kind.skips);
-}
 
 static __u64 *frame_at(__u32 task, __u32 depth)
 {
@@ -224,7 +189,7 @@ static void step(void)
 		now_ns += kind.calm == 1 ? below(600) : below(16);
 	if (one_in(500))
 		now_ns += 5000000000ULL;
-	if (kind.skips && one_in(60))
+	if (skips && one_in(60))
 		now_ns -= below(100);
 	if (one_in(kind.calm))
 		current = &tasks_of[below(TASKS)];
@@ -235,8 +200,6 @@ static void count_expected(struct fault *fault, bool failed)
 {
 	__u64 ns = now_ns - fault->began_ns;
 
-	expected.seen += 1 + fault->tries;
-	expected.continued += fault->tries;
 	expected.joined += fault->tries;
 	expected.errors += failed;
 	expected.hist.slots[hist_slot(ns)]++;
@@ -265,7 +228,7 @@ static void retry(__u32 task)
 	struct fault *fault = &faults[task][depths[task] - 1];
 
 	fault->between = false;
-	if (kind.skips && one_in(6)) {
+	if (skips && one_in(6)) {
 		depths[task]--;
 		return;
 	}
@@ -278,18 +241,11 @@ static void retry(__u32 task)
 
 static void end_attempt(__u32 task)
 {
-	static __u32 results[] = { 0,
-				   0,
-				   0x200 /* VM_FAULT_LOCKED */,
-				   VM_FAULT_MAJOR,
-				   VM_FAULT_COMPLETED,
-				   VM_FAULT_OOM,
-				   VM_FAULT_SIGBUS,
-				   VM_FAULT_HWPOISON,
-				   VM_FAULT_HWPOISON_LARGE | 0x10000,
-				   VM_FAULT_SIGSEGV,
-				   VM_FAULT_FALLBACK };
-	__u32 depth = depths[task] - 1, which = below(COUNT_OF(results));
+	static __u32 successes[] = { 0, 0, LOCKED, VM_FAULT_MAJOR, VM_FAULT_COMPLETED };
+	static __u32 errors[] = { VM_FAULT_OOM,	     VM_FAULT_SIGBUS,
+				  VM_FAULT_SIGSEGV,  VM_FAULT_HWPOISON,
+				  VM_FAULT_FALLBACK, VM_FAULT_HWPOISON_LARGE | 0x10000 };
+	__u32 depth = depths[task] - 1, failed = below(11) >= 5;
 
 	if (one_in(6)) {
 		leave(task, depth, VM_FAULT_RETRY | (one_in(2) ? VM_FAULT_MAJOR : 0));
@@ -297,8 +253,9 @@ static void end_attempt(__u32 task)
 		faults[task][depth].between = true;
 		return;
 	}
-	leave(task, depth, results[which]);
-	count_expected(&faults[task][depth], which >= 5);
+	leave(task, depth,
+	      failed ? errors[below(COUNT_OF(errors))] : successes[below(COUNT_OF(successes))]);
+	count_expected(&faults[task][depth], failed);
 	depths[task]--;
 }
 
@@ -334,23 +291,22 @@ static void act_events(__u32 task)
 
 static void end_task(__u32 task)
 {
-	__u64 arguments[] = { (__u64)&tasks_of[task] };
+	void *ends = &tasks_of[task];
 
-	task_exit(arguments);
+	task_exit((__u64 *)&ends);
 	depths[task] = 0;
-	memset(&storage[task], 0, sizeof(storage[0]));
-	has_storage[task] = false;
+	bpf_map_delete_elem(&tasks, &ends);
 }
 
-static void simulate(__u64 seed, bool usual, bool skips, struct left *left)
+static void simulate(__u64 seed, bool usual, bool skipping, struct left *left)
 {
 	__u32 task;
 
-	begin_run(seed, usual, skips);
+	begin_run(seed, usual, skipping);
 	for (int i = 0; i < 2000; i++) {
 		step();
 		task = (__u32)(current - tasks_of);
-		if (skips && one_in(500))
+		if (skipping && one_in(500))
 			control.armed = !one_in(4);
 		if (one_in(300))
 			end_task(task);
@@ -364,56 +320,37 @@ static void simulate(__u64 seed, bool usual, bool skips, struct left *left)
 
 /* ---- tests ---- */
 
-static void same_count(__u64 seed, int which, __u64 got, __u64 wanted)
-{
-	if (got != wanted)
-		fail_msg("seed %llu: count %d is %llu, not %llu", seed, which, got, wanted);
-}
-
-static void same_histogram(__u64 seed, struct lat_hist *got, struct lat_hist *wanted)
-{
-	for (int i = 0; i < HIST_SLOTS; i++)
-		if (got->slots[i] != wanted->slots[i])
-			fail_msg("seed %llu: slot %d has %llu, not %llu", seed, i, got->slots[i],
-				 wanted->slots[i]);
-	if (memcmp(got, wanted, sizeof(*got)))
-		fail_msg("seed %llu: the sum, the maximum or the tail is another one", seed);
-}
-
 /* Calls that find no place are not measured: so there are none. */
+static void compare_with_expected(__u64 seed)
+{
+	simulate(seed, seed % 8, false, &straight);
+	if (counted->counts[LAT_NOT_KEPT])
+		return;
+	same_histogram(seed, &counted->hist, &expected.hist);
+	same_count(seed, LAT_ERRORS, counted->counts[LAT_ERRORS], expected.errors);
+	same_count(seed, LAT_JOINED, counted->counts[LAT_JOINED], expected.joined);
+	same_count(seed, LAT_MISSED_START, counted->counts[LAT_MISSED_START], 0);
+	recorded += hist__count(&counted->hist);
+}
+
 TEST(each_fault_is_counted_once_and_in_full)
 {
-	__u64 seeds = getenv("LATSCOPE_SOAK") ? 20000 : 400, recorded = 0;
+	for_seeds(compare_with_expected, 400, 100 * 400);
+}
 
-	for (__u64 seed = 0; seed < seeds; seed++) {
-		struct lat_cell *cell = &straight.cell;
-
-		simulate(seed, seed % 8, false, &straight);
-		if (cell->counts[LAT_NOT_KEPT])
-			continue;
-		same_histogram(seed, &cell->hist, &expected.hist);
-		same_count(seed, LAT_ERRORS, cell->counts[LAT_ERRORS], expected.errors);
-		same_count(seed, LAT_JOINED, cell->counts[LAT_JOINED], expected.joined);
-		same_count(seed, LAT_MISSED_START, cell->counts[LAT_MISSED_START], 0);
-		recorded += hist__count(&cell->hist);
-	}
-	assert_true(recorded > 100 * seeds);
+static void compare_paths(__u64 seed)
+{
+	simulate(seed, false, true, &general);
+	simulate(seed, true, true, &straight);
+	same_cells(seed, counted, 1);
+	same_left(seed);
+	assert_int_equal(run__imbalance(counted), 0);
+	recorded += hist__count(&counted->hist);
 }
 
 TEST(straight_paths_do_what_the_general_ones_do)
 {
-	__u64 seeds = getenv("LATSCOPE_SOAK") ? 20000 : 400;
-
-	for (__u64 seed = 0; seed < seeds; seed++) {
-		simulate(seed, false, true, &general);
-		simulate(seed, true, true, &straight);
-		same_histogram(seed, &straight.cell.hist, &general.cell.hist);
-		for (int i = 0; i < LAT_COUNTS; i++)
-			same_count(seed, i, straight.cell.counts[i], general.cell.counts[i]);
-		if (memcmp(&general, &straight, sizeof(general)))
-			fail_msg("seed %llu: other faults are in progress", seed);
-		assert_int_equal(run__imbalance(&straight.cell), 0);
-	}
+	for_seeds(compare_paths, 400, 100 * 400);
 }
 
 UNIT_MAIN()

@@ -13,48 +13,23 @@
 #include <iolat.bpf.c>
 #undef const
 
-#include "unit.h"
-
-#include "../bpf/host/kernel.h"
+#include "twins.h"
 
 #define ROWS 64
-#define ENTRIES 256
 #define REQUESTS 24
 #define TASKS 4
 #define DISKS 3
 #define MAJOR 7U
 #define FLUSH_SEQ (1U << 1)
+#define WRITE_ZEROES 9
 #define IO_STAT (1U << 7)
 
-/* All memory of the maps. */
-struct memory {
-	struct iolat_cells cells;
-	struct lat_hist rows[LAT_ROWS_TOTAL(ROWS)];
-	struct lat_owner owners[ROWS];
-	unsigned char keys_keys[ENTRIES * HOST_KEY], light_keys[ENTRIES * HOST_KEY];
-	unsigned char start_keys[ENTRIES * HOST_KEY];
-	__u32 keys[ENTRIES];
-	struct lat_light light[ENTRIES];
-	struct iolat_start start[ENTRIES];
-};
-
-/* What the programs leave. */
-struct left {
-	struct memory memory;
-	size_t used[3]; /* keys, light, start_ts */
-	struct iolat_stamp table[IOLAT_LINES][IOLAT_WAYS];
-	struct lat_control control;
-	__u32 looked_up;
-};
-
-static struct memory memory;
-static struct left general, straight;
+static struct iolat_cells *counted;
 
 /* How this run is. */
 static struct {
 	bool stamps; /* the method */
 	bool sees_submitter, merges, requeues;
-	__u32 skips; /* of so many programs, the kernel skips one; 0: none */
 	__u32 jump; /* of so many steps, one may take a long time */
 } kind;
 
@@ -70,33 +45,6 @@ static struct request requests[REQUESTS];
 static enum { FREE, BEGUN, ISSUED } states[REQUESTS];
 
 /* ---- a run ---- */
-
-static void set_map(size_t at, void *map, size_t key_size, size_t value_size, size_t max,
-		    void *keys, void *values)
-{
-	host_maps[at] = (struct host_map){ map, key_size, value_size, max, 0, keys, values };
-}
-
-static void begin_maps(size_t kept)
-{
-	memset(&memory, 0, sizeof(memory));
-	set_map(0, &keys, sizeof(struct lat_key), sizeof(__u32), ENTRIES, memory.keys_keys,
-		memory.keys);
-	set_map(1, &light, sizeof(struct lat_key), sizeof(struct lat_light), ENTRIES,
-		memory.light_keys, memory.light);
-	set_map(2, &start_ts, sizeof(__u64), sizeof(struct iolat_start), kept, memory.start_keys,
-		memory.start);
-	set_map(3, &cells, sizeof(__u32), sizeof(struct iolat_cells), 1, NULL, &memory.cells);
-	set_map(4, &owners, sizeof(__u32), sizeof(struct lat_owner), ROWS, NULL, memory.owners);
-	set_map(5, &rows, sizeof(__u32), sizeof(struct lat_hist), LAT_ROWS_TOTAL(ROWS), NULL,
-		memory.rows);
-	memset(table, 0, sizeof(table));
-	memset(&control, 0, sizeof(control));
-	control.armed = 1;
-	control.next_row = 1;
-	looked_up = 0;
-	checking = kind.stamps && one_in(2);
-}
 
 static void begin_tasks(void)
 {
@@ -140,12 +88,11 @@ static void begin_run(__u64 seed, bool usual)
 	struct lat_config chosen = { .rows = ROWS, .flush_seq = FLUSH_SEQ };
 
 	random_begin(seed);
-	now_ns = 1ULL << 40;
 	kind.stamps = one_in(2);
 	kind.sees_submitter = !kind.stamps && one_in(2);
 	kind.merges = one_in(2);
 	kind.requeues = one_in(3);
-	kind.skips = one_in(2) ? 0 : 3 + below(20);
+	skips = one_in(2) ? 0 : 3 + below(20);
 	kind.jump = 10 + 500 * below(3);
 	chosen.cached = one_in(2);
 	chosen.io_stat = one_in(2) ? IO_STAT : 0;
@@ -156,39 +103,35 @@ static void begin_run(__u64 seed, bool usual)
 	chosen.disk = one_in(3) ? MAJOR << 20 | 1 : 0;
 	chosen.tail_ns = one_in(3) ? 8000 : 1024000;
 	chosen.first_rows = one_in(3) ? 3 : ROWS;
-	memcpy((void *)&config, &chosen, sizeof(chosen));
+	begin_kernel(&chosen);
+	counted = add_array(&cells, sizeof(*counted), 1);
+	add_hash(&start_ts, sizeof(__u64), sizeof(struct iolat_start));
+	if (one_in(2))
+		host_map_of(&start_ts)->max = 2;
+	memset(table, 0, sizeof(table));
+	control.armed = 1;
+	control.next_row = 1;
+	looked_up = 0;
+	checking = kind.stamps && one_in(2);
 	plain = usual;
-	begin_maps(one_in(2) ? ENTRIES : 2);
 	begin_tasks();
 	begin_disks();
 }
 
-/* Clears what has no meaning: stamps and entries that are free, the work space of completions. */
+/* Clears what has no meaning: stamps that are free, the work space of completions. */
 static void keep_left(struct left *left)
 {
-	left->memory = memory;
-	memset(left->memory.cells.samples, 0, sizeof(left->memory.cells.samples));
-	for (int i = 0; i < 3; i++)
-		left->used[i] = host_maps[i].used;
-	memset(left->memory.start + left->used[2], 0,
-	       (ENTRIES - left->used[2]) * sizeof(left->memory.start[0]));
-	memset(left->memory.start_keys + left->used[2] * HOST_KEY, 0,
-	       (ENTRIES - left->used[2]) * HOST_KEY);
-	memcpy(left->table, table, sizeof(table));
+	memset(counted->samples, 0, sizeof(counted->samples));
 	for (int line = 0; line < IOLAT_LINES; line++)
 		for (int way = 0; way < IOLAT_WAYS; way++)
-			if (!left->table[line][way].request)
-				memset(&left->table[line][way], 0, sizeof(struct iolat_stamp));
-	left->control = control;
-	left->looked_up = looked_up;
+			if (!table[line][way].request)
+				memset(&table[line][way], 0, sizeof(struct iolat_stamp));
+	keep_maps(left);
+	keep_bytes(left, table, sizeof(table));
+	keep_bytes(left, &looked_up, sizeof(looked_up));
 }
 
 /* ---- the block layer ---- */
-
-static bool is_seen(void)
-{
-	return !kind.skips || !one_in(kind.skips);
-}
 
 static void run(int (*program)(__u64 *), struct request *rq, __u64 error, __u64 bytes)
 {
@@ -236,19 +179,11 @@ static __u32 op_of(const struct request *rq)
 
 static void set_flags(struct request *rq)
 {
-	static const __u32 ops[] = { REQ_OP_READ,
-				     REQ_OP_READ,
-				     REQ_OP_READ,
-				     REQ_OP_WRITE,
-				     REQ_OP_WRITE,
-				     REQ_OP_WRITE,
-				     REQ_OP_FLUSH,
-				     REQ_OP_DISCARD,
-				     REQ_OP_SECURE_ERASE,
-				     REQ_OP_DRV_OUT,
-				     9 /* write zeroes */ };
+	static const __u32 rare[] = { REQ_OP_FLUSH, REQ_OP_DISCARD, REQ_OP_SECURE_ERASE,
+				      REQ_OP_DRV_OUT, WRITE_ZEROES };
+	__u32 often = one_in(2) ? REQ_OP_READ : REQ_OP_WRITE;
 
-	rq->cmd_flags = ops[below(COUNT_OF(ops))] | below(16) << 8;
+	rq->cmd_flags = (below(11) < 6 ? often : rare[below(COUNT_OF(rare))]) | below(16) << 8;
 	rq->rq_flags = one_in(8) ? 0 : IO_STAT;
 	rq->__data_len = op_of(rq) == REQ_OP_FLUSH ? 0 : 512 + 512 * below(8);
 	rq->nr_phys_segments = (unsigned short)(1 + below(3));
@@ -343,7 +278,7 @@ static void act(__u32 i)
 	} else if (states[i] == ISSUED && kind.requeues && one_in(15)) {
 		requeue_request(rq);
 		states[i] = BEGUN;
-	} else if (states[i] == ISSUED && kind.skips && one_in(30)) {
+	} else if (states[i] == ISSUED && skips && one_in(30)) {
 		issue_request(rq); /* once more, and nobody saw why */
 	} else if (complete_request(rq)) {
 		states[i] = FREE;
@@ -374,94 +309,75 @@ static void simulate(__u64 seed, bool usual, struct left *left)
 
 /* ---- tests ---- */
 
-static void same_counts(__u64 seed, const struct lat_cell *a, const struct lat_cell *b)
+static void compare_paths(__u64 seed)
 {
-	for (int i = 0; i < LAT_COUNTS; i++)
-		if (a->counts[i] != b->counts[i])
-			fail_msg("seed %llu: count %d is %llu, in general %llu", seed, i,
-				 b->counts[i], a->counts[i]);
-	if (memcmp(&a->hist, &b->hist, sizeof(a->hist)))
-		fail_msg("seed %llu: the histogram is another one", seed);
-}
-
-static void same_table(__u64 seed)
-{
-	for (int line = 0; line < IOLAT_LINES; line++)
-		if (memcmp(general.table[line], straight.table[line], sizeof(general.table[0])))
-			fail_msg("seed %llu: line %d has another stamp", seed, line);
+	simulate(seed, false, &general);
+	simulate(seed, true, &straight);
+	same_cells(seed, counted->metrics, IOLAT_METRICS);
+	same_left(seed);
+	recorded += hist__count(&counted->metrics[IOLAT_TOTAL].hist);
 }
 
 TEST(straight_paths_do_what_the_general_ones_do)
 {
-	__u64 seeds = getenv("LATSCOPE_SOAK") ? 20000 : 400, recorded = 0;
-
-	for (__u64 seed = 0; seed < seeds; seed++) {
-		simulate(seed, false, &general);
-		simulate(seed, true, &straight);
-		for (int metric = 0; metric < IOLAT_METRICS; metric++)
-			same_counts(seed, &general.memory.cells.metrics[metric],
-				    &straight.memory.cells.metrics[metric]);
-		same_table(seed);
-		if (memcmp(&general, &straight, sizeof(general)))
-			fail_msg("seed %llu: rows, keys or entries are others", seed);
-		recorded += hist__count(&straight.memory.cells.metrics[IOLAT_TOTAL].hist);
-	}
-	assert_true(recorded > 20 * seeds);
+	for_seeds(compare_paths, 400, 20 * 400);
 }
 
 /* seen is the sum of all terms, whatever happens. */
+static void balance(__u64 seed)
+{
+	simulate(seed, true, &straight);
+	for (int metric = 0; metric < IOLAT_METRICS; metric++)
+		assert_int_equal(run__imbalance(&counted->metrics[metric]), 0);
+	assert_int_equal(counted->nested, 0);
+	recorded += hist__count(&counted->metrics[IOLAT_TOTAL].hist);
+}
+
 TEST(accounts_balance)
 {
-	for (__u64 seed = 0; seed < 100; seed++) {
-		simulate(seed, true, &straight);
-		for (int metric = 0; metric < IOLAT_METRICS; metric++)
-			assert_int_equal(run__imbalance(&straight.memory.cells.metrics[metric]), 0);
-		assert_int_equal(straight.memory.cells.nested, 0);
-	}
+	for_seeds(balance, 100, 20 * 100);
 }
 
 /*
  * Nothing is missed where the kernel skips no program, also if a request merges before its issue. A
  * request that came back may merge, too; only with submitters, a program sees that.
  */
+static void abandon_nothing(__u64 seed)
+{
+	simulate(seed, seed % 2, &straight);
+	if (skips || kind.stamps || (kind.requeues && kind.merges && !kind.sees_submitter))
+		return;
+	recorded++;
+	same_count(seed, LAT_ABANDONED, counted->metrics[IOLAT_DEVICE].counts[LAT_ABANDONED], 0);
+}
+
 TEST(nothing_is_abandoned_if_no_program_is_skipped)
 {
-	__u64 runs = 0;
-
-	for (__u64 seed = 0; seed < 400; seed++) {
-		simulate(seed, seed % 2, &straight);
-		if (kind.skips || kind.stamps ||
-		    (kind.requeues && kind.merges && !kind.sees_submitter))
-			continue;
-		runs++;
-		if (straight.memory.cells.metrics[IOLAT_DEVICE].counts[LAT_ABANDONED])
-			fail_msg("seed %llu: %llu are abandoned", seed,
-				 straight.memory.cells.metrics[IOLAT_DEVICE].counts[LAT_ABANDONED]);
-	}
-	assert_true(runs > 50);
+	for_seeds(abandon_nothing, 400, 50);
 }
 
 /* A run without skipped programs, by the method tp_btf without splits and filters. */
-static void begin_simple_run(void)
+static struct request *begin_simple_run(void)
 {
+	struct request *rq = &requests[0];
+
 	begin_run(0, true);
-	kind.skips = 0;
-	kind.stamps = false;
+	skips = 0;
+	kind.stamps = checking = false;
 	config.cached = config.identity = config.by = config.disk = 0;
-	begin_maps(ENTRIES);
-	requests[0].rq_flags = IO_STAT;
-	requests[0].cmd_flags = REQ_OP_READ;
-	requests[0].__data_len = 4096;
-	requests[0].start_time_ns = now_ns;
+	host_map_of(&start_ts)->max = ENTRIES;
+	rq->rq_flags = IO_STAT;
+	rq->cmd_flags = REQ_OP_READ;
+	rq->__data_len = 4096;
+	rq->start_time_ns = now_ns;
+	return rq;
 }
 
 /* A merge after a requeue gives it the start of the other request: it is still the same one. */
 TEST(a_request_that_came_back_keeps_its_first_issue_if_it_merges)
 {
-	struct lat_cell *metrics = memory.cells.metrics;
-	struct request *rq = &requests[0];
+	struct request *rq = begin_simple_run();
 
-	begin_simple_run();
 	now_ns += 10000;
 	issue_request(rq);
 	now_ns += 10000;
@@ -471,21 +387,19 @@ TEST(a_request_that_came_back_keeps_its_first_issue_if_it_merges)
 	issue_request(rq);
 	now_ns += 100000;
 	run(hashed_complete, rq, 0, rq->__data_len);
-	assert_int_equal(metrics[IOLAT_DEVICE].hist.sum_ns, 1110000);
-	assert_int_equal(metrics[IOLAT_QUEUED].hist.sum_ns, 15000);
-	assert_int_equal(metrics[IOLAT_TOTAL].hist.sum_ns, 1125000);
-	assert_int_equal(metrics[IOLAT_DEVICE].counts[LAT_ABANDONED], 0);
+	assert_int_equal(counted->metrics[IOLAT_DEVICE].hist.sum_ns, 1110000);
+	assert_int_equal(counted->metrics[IOLAT_QUEUED].hist.sum_ns, 15000);
+	assert_int_equal(counted->metrics[IOLAT_TOTAL].hist.sum_ns, 1125000);
+	assert_int_equal(counted->metrics[IOLAT_DEVICE].counts[LAT_ABANDONED], 0);
 	assert_int_equal(looked_up, 0);
-	assert_int_equal(host_maps[2].used, 0);
+	assert_int_equal(host_map_of(&start_ts)->used, 0);
 }
 
 /* Another request at the address of one that came back, of which the end was missed. */
 TEST(a_later_request_at_the_same_address_is_another_one)
 {
-	struct lat_cell *metrics = memory.cells.metrics;
-	struct request *rq = &requests[0];
+	struct request *rq = begin_simple_run();
 
-	begin_simple_run();
 	issue_request(rq);
 	requeue_request(rq);
 	now_ns += 1000000;
@@ -493,8 +407,8 @@ TEST(a_later_request_at_the_same_address_is_another_one)
 	issue_request(rq);
 	now_ns += 100000;
 	run(hashed_complete, rq, 0, rq->__data_len);
-	assert_int_equal(metrics[IOLAT_DEVICE].hist.sum_ns, 100000);
-	assert_int_equal(metrics[IOLAT_DEVICE].counts[LAT_ABANDONED], 1);
+	assert_int_equal(counted->metrics[IOLAT_DEVICE].hist.sum_ns, 100000);
+	assert_int_equal(counted->metrics[IOLAT_DEVICE].counts[LAT_ABANDONED], 1);
 	assert_int_equal(looked_up, 0);
 }
 

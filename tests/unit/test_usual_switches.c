@@ -8,46 +8,27 @@
  */
 #include "switches.h"
 
-/* What the programs leave. */
-struct left {
-	struct memory memory;
-	size_t used[4];
-	struct runqlat_task lines[LINES];
-	struct lat_control control;
-	struct lat_in_flight in_flight;
-	__u32 strays_lost;
-};
-
-static struct left general, straight;
-
 /* ---- a run ---- */
 
 static void begin_run(__u64 seed, bool usual)
 {
 	static __u64 tails[] = { 1000, 8000, 1000000 };
 	struct lat_config chosen = { .rows = ROWS };
+	enum method method;
 
 	random_begin(seed);
-	memset(&kind, 0, sizeof(kind));
-	kind.seed = seed;
-	kind.method = below(METHODS);
-	scheduler.delays = one_in(2);
-	scheduler.scripted = scheduler.keeps_ids = scheduler.calm = false;
-	scheduler.traces = getenv("LATSCOPE_SEED");
-	skips = is_skipped;
-	now_ns = 1ULL << 40;
-	kind.reading_ns = one_in(2) ? 0 : below(100);
-	kind.early_ns = kind.method == RAW_TP; /* it uses the lowest bit of a time */
-	kind.late_ns = kind.method == STAMPS ? kind.reading_ns : 2 * kind.early_ns;
-	kind.no_storage = one_in(6);
-	kind.hides_threads = one_in(3);
+	method = below(METHODS);
 	chosen.tail_ns = tails[below(3)];
 	chosen.first_rows = one_in(3) ? 3 : ROWS;
 	chosen.by = one_in(2) ? 0 : 1U << below(2);
-	memcpy((void *)&config, &chosen, sizeof(chosen));
+	begin_programs(method, one_in(2), &chosen);
+	kind.seed = seed;
+	scheduler.traces = getenv("LATSCOPE_SEED");
+	kind.reading_ns = one_in(2) ? 0 : below(100);
+	kind.early_ns = kind.method == RAW_TP; /* it uses the lowest bit of a time */
+	kind.late_ns = kind.method == STAMPS ? kind.reading_ns : 2 * kind.early_ns;
+	kind.hides_threads = one_in(3);
 	plain = usual;
-	begin_scheduler();
-	begin_maps(one_in(6) ? 2 : ENTRIES);
 }
 
 /* Time passes. */
@@ -86,17 +67,14 @@ static void begin_threads(void)
 
 /* ---- each switch is compared with the account ---- */
 
-static void wrong(const struct thread *thread, const char *what, __u64 got, __u64 least, __u64 most)
-{
-	fail_msg("LATSCOPE_SEED=%llu, method %d: thread %d at %llu: %s is %llu, not %llu to %llu",
-		 kind.seed, kind.method, (int)(thread - threads), end_ns, what, got, least, most);
-}
-
 static void is_within(const struct thread *thread, const char *what, __u64 got, __u64 least,
 		      __u64 most)
 {
 	if (got < least || got > most)
-		wrong(thread, what, got, least, most);
+		fail_msg("LATSCOPE_SEED=%llu, method %d: thread %d at %llu: %s is %llu, not %llu "
+			 "to %llu",
+			 kind.seed, kind.method, (int)(thread - threads), end_ns, what, got, least,
+			 most);
 }
 
 static bool is_strict(void)
@@ -289,20 +267,6 @@ static void judge_in_flight(void)
 	is_within(threads, "their age", waits_in_flight.sum_ns, all.least_ns, all.most_ns);
 }
 
-static void keep_left(struct left *left)
-{
-	memset(left, 0, sizeof(*left));
-	left->memory = memory;
-	for (int i = 0; i < 4; i++)
-		left->used[i] = host_maps[i].used;
-	for (int i = 0; i < LINES; i++)
-		if (task_lines[i].task)
-			left->lines[i] = task_lines[i];
-	left->control = control;
-	left->in_flight = waits_in_flight;
-	left->strays_lost = strays_lost;
-}
-
 static void simulate(void)
 {
 	begin_threads();
@@ -329,34 +293,18 @@ static void simulate(void)
 
 /* ---- tests ---- */
 
-static void for_seeds(void (*body)(__u64 seed))
-{
-	const char *only = getenv("LATSCOPE_SEED");
-	__u64 seeds = getenv("LATSCOPE_SOAK") ? 40000 : 600;
-
-	recorded = 0;
-	for (__u64 seed = 0; !only && seed < seeds; seed++)
-		body(seed);
-	if (only)
-		body(strtoull(only, NULL, 10));
-	else
-		assert_true(recorded > 50 * seeds);
-}
-
 static void compare_with_account(__u64 seed)
 {
 	bool filters, wakeups;
 
 	begin_run(seed, false);
 	kind.judged = true;
-	kind.no_storage = false;
 	scheduler.keeps_ids = kind.method == RAW_TP;
 	filters = one_in(4);
 	wakeups = kind.method != RAW_TP && one_in(3);
 	config.tgid = filters ? 1 + below(6) : 0;
 	config.metrics = wakeups ? 1U << RUNQLAT_WAKEUP : 0;
 	plain = !filters && !wakeups && one_in(2);
-	begin_maps(ENTRIES);
 	simulate();
 	if (kind.method != RAW_TP)
 		judge_in_flight();
@@ -364,12 +312,14 @@ static void compare_with_account(__u64 seed)
 
 TEST(each_wait_is_counted_once_and_in_full)
 {
-	for_seeds(compare_with_account);
+	for_seeds(compare_with_account, 600, 50 * 600);
 }
 
 static void begin_gaps(__u64 seed, bool usual)
 {
 	begin_run(seed, usual);
+	if (one_in(6))
+		host_map_of(&start_ts)->max = host_map_of(&strays)->max = 2;
 	kind.hides = one_in(2) ? 0 : 3 + below(30);
 	kind.skipped = kind.hides ? 0 : below(1U << EVENTS) & ~(1U << SWITCH | 1U << EXEC);
 	/* If no program notes a move in the sleep, and none sees the wakeup, nothing shows it. */
@@ -382,14 +332,13 @@ static void compare_gaps_with_account(__u64 seed)
 {
 	begin_gaps(seed, seed % 2);
 	kind.judged = true;
-	kind.no_storage = false;
 	scheduler.keeps_ids = kind.method == RAW_TP;
 	simulate();
 }
 
 TEST(no_wait_is_too_long_if_programs_are_skipped)
 {
-	for_seeds(compare_gaps_with_account);
+	for_seeds(compare_gaps_with_account, 600, 50 * 600);
 }
 
 static void simulate_twin(__u64 seed, bool usual, struct left *left)
@@ -397,34 +346,31 @@ static void simulate_twin(__u64 seed, bool usual, struct left *left)
 	begin_gaps(seed, usual);
 	kind.method = below(2);
 	kind.jumps = one_in(4);
+	no_storage = one_in(6);
 	if (one_in(4))
-		memory.cells[CPUS - 1].clock.stamp = 0;
+		counted[CPUS - 1].clock.stamp = 0;
 	simulate();
-	keep_left(left);
+	keep_maps(left);
+	for (int i = 0; i < LINES; i++)
+		if (!task_lines[i].task)
+			memset(&task_lines[i], 0, sizeof(task_lines[0]));
+	keep_bytes(left, task_lines, LINES * sizeof(task_lines[0]));
+	keep_bytes(left, &waits_in_flight, sizeof(waits_in_flight));
+	keep_bytes(left, &strays_lost, sizeof(strays_lost));
 }
 
 static void compare_paths(__u64 seed)
 {
 	simulate_twin(seed, false, &general);
 	simulate_twin(seed, true, &straight);
-	for (__u32 on = 0; on < CPUS; on++) {
-		const struct lat_cell *a = general.memory.cells[on].metrics;
-		const struct lat_cell *b = straight.memory.cells[on].metrics;
-
-		for (int i = 0; i < LAT_COUNTS; i++)
-			if (a->counts[i] != b->counts[i])
-				fail_msg("LATSCOPE_SEED=%llu: %s is %llu, in general %llu", seed,
-					 counts__name(i), b->counts[i], a->counts[i]);
-		if (memcmp(&a->hist, &b->hist, sizeof(a->hist)))
-			fail_msg("LATSCOPE_SEED=%llu: the histogram is another one", seed);
-	}
-	if (memcmp(&general, &straight, sizeof(general)))
-		fail_msg("LATSCOPE_SEED=%llu: something else is left", seed);
+	for (__u32 on = 0; on < CPUS; on++)
+		same_cells(seed, counted[on].metrics, RUNQLAT_METRICS);
+	same_left(seed);
 }
 
 TEST(straight_paths_do_what_the_general_ones_do)
 {
-	for_seeds(compare_paths);
+	for_seeds(compare_paths, 600, 50 * 600);
 }
 
 UNIT_MAIN()

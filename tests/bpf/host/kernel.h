@@ -38,6 +38,7 @@ static bool one_in(__u32 limit)
 /* ---- maps ---- */
 
 #define HOST_KEY 16 /* maximum size of a key */
+#define ENTRIES 256 /* of a hash */
 
 /* A map of the programs. Without keys it is an array. */
 struct host_map {
@@ -47,7 +48,10 @@ struct host_map {
 	unsigned char *values;
 };
 
-static struct host_map host_maps[8];
+static struct host_map host_maps[9];
+static unsigned char host_memory[1 << 20] __attribute__((aligned(64))); /* of all maps */
+static size_t host_used;
+static bool no_storage; /* the map of tasks gives no entry */
 
 static struct host_map *host_map_of(const void *map)
 {
@@ -55,6 +59,50 @@ static struct host_map *host_map_of(const void *map)
 		if (host_maps[i].map == map)
 			return &host_maps[i];
 	abort();
+}
+
+static void *host_alloc(size_t size)
+{
+	unsigned char *at = host_memory + host_used;
+
+	host_used += (size + 63) / 64 * 64;
+	if (host_used > sizeof(host_memory))
+		abort();
+	return memset(at, 0, size);
+}
+
+/* Returns the values. */
+static void *add_array(void *map, size_t value_size, size_t max)
+{
+	struct host_map *added = host_map_of(NULL);
+
+	*added = (struct host_map){ .map = map, .value_size = value_size, .max = max };
+	added->values = host_alloc(max * value_size);
+	return added->values;
+}
+
+static void add_hash(void *map, size_t key_size, size_t value_size)
+{
+	struct host_map *added = host_map_of(NULL);
+
+	add_array(map, value_size, ENTRIES);
+	added->key_size = key_size;
+	added->keys = host_alloc(ENTRIES * HOST_KEY);
+}
+
+/* With the maps that all probes have. */
+static void begin_kernel(const struct lat_config *chosen)
+{
+	now_ns = 1ULL << 40;
+	memcpy((void *)&config, chosen, sizeof(*chosen));
+	memset(&control, 0, sizeof(control));
+	memset(host_maps, 0, sizeof(host_maps));
+	host_used = 0;
+	no_storage = false;
+	add_hash(&keys, sizeof(struct lat_key), sizeof(__u32));
+	add_hash(&light, sizeof(struct lat_key), sizeof(struct lat_light));
+	add_array(&owners, sizeof(struct lat_owner), chosen->rows);
+	add_array(&rows, sizeof(struct lat_hist), LAT_ROWS_TOTAL(chosen->rows));
 }
 
 /* The place of a key of a hash; `used` if it has none. */
@@ -101,8 +149,22 @@ long bpf_map_delete_elem(void *at, void *key)
 	memcpy(map->keys + place * HOST_KEY, map->keys + last * HOST_KEY, HOST_KEY);
 	memcpy(map->values + place * map->value_size, map->values + last * map->value_size,
 	       map->value_size);
+	memset(map->keys + last * HOST_KEY, 0, HOST_KEY);
+	memset(map->values + last * map->value_size, 0, map->value_size);
 	map->used--;
 	return 0;
+}
+
+/* A hash by the address of the task. */
+void *bpf_task_storage_get(void *map, void *task, void *value, __u64 flags)
+{
+	static unsigned char zeroes[256];
+	void *found = bpf_map_lookup_elem(map, &task);
+
+	if (found || !flags || no_storage || !((struct task_struct *)task)->pid)
+		return found;
+	bpf_map_update_elem(map, &task, value ? value : zeroes, BPF_NOEXIST);
+	return bpf_map_lookup_elem(map, &task);
 }
 
 /* ---- helpers ---- */
