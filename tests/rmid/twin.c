@@ -51,6 +51,12 @@ static uint64_t key_of(uint32_t which)
 	return 0xffff888003a40000ULL + which * 1088ULL;
 }
 
+/* Two processes have the same PID, one after the other or one while the other still exits. */
+static uint32_t tgid_of(uint32_t which)
+{
+	return which / 2 + 1;
+}
+
 struct twin *twin__new(uint32_t rmids, uint32_t room)
 {
 	uint32_t places = procs__lines(room) * PROCS_WAYS;
@@ -111,7 +117,7 @@ static struct latscope_rmid_owner expect(struct twin *twin, uint32_t which, uint
 		.start_ns = person->start_ns,
 		.since_ns = person->since_ns,
 		.rmid = person->rmid,
-		.tgid = which + 1,
+		.tgid = tgid_of(which),
 		.why = why,
 		.threads = why == LATSCOPE_RMID_EXIT ? 0 : person->threads,
 	};
@@ -139,7 +145,7 @@ static const char *compare(struct twin *twin, const char *what, bool got, bool w
 static const char *birth(struct twin *twin, uint32_t which, uint64_t argument)
 {
 	struct person *person = &twin->people[which];
-	struct rmid_birth birth = { .key = key_of(which), .tgid = which + 1 };
+	struct rmid_birth birth = { .key = key_of(which), .tgid = tgid_of(which) };
 	uint64_t now_ns;
 	bool room = twin->tracked < twin->room;
 
@@ -239,6 +245,7 @@ static bool bury(struct twin *twin, uint32_t which)
 						       .ever = true };
 		twin->seen.freed++;
 	}
+	twin->seen.died_waiting += person->tracked && !had;
 	twin->tracked -= person->tracked;
 	person->alive = false;
 	person->tracked = false;

@@ -47,6 +47,7 @@ struct twin_seen {
 	uint64_t late;
 	uint64_t refused;
 	uint64_t freed;
+	uint64_t died_waiting;
 	uint64_t untracked;
 	uint64_t miscounted;
 	uint64_t reused_at_limbo; /* freed exactly so long before */
