@@ -64,6 +64,7 @@ fi
 
 # in_background [OPTION...]: starts the load as $pid, and waits until it has printed what to type in another terminal
 in_background() {
+	rm -f "$dir/how" # of the one before
 	"$latscope" load tiers --dir "$dir/at" -d 1h "$@" >"$dir/how" 2>"$dir/stderr" &
 	pid=$!
 	wait_for grep -q tierlat "$dir/how"

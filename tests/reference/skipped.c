@@ -4,7 +4,7 @@
  *
  * On each CPU one thread walks an empty hash map over and over (see walk.h). The main thread
  * sleeps, wakes up and touches a few pages, until it has touched PAGES. A kernel that preempts in
- * system calls lets it do so in the midst of a walk: a recorder on perf events cannot see these
+ * system calls lets it do so during a walk: a recorder on perf events cannot see these
  * faults and must say so.
  *
  * Reference: minflt_window, as for touch.
