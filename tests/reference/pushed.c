@@ -47,13 +47,12 @@ static void choose_cpus(struct pushed *pushed)
 /* A task that always wants to run. */
 static pid_t start(int cpu, enum priority priority)
 {
-	struct sched_param param = { .sched_priority = priority };
 	pid_t pid = reference_fork();
 
 	if (pid)
 		return pid;
-	if (sched_setscheduler(0, SCHED_FIFO, &param) || load__pin(cpu))
-		_exit(1);
+	reference_be_realtime(priority);
+	reference_must(!load__pin(cpu), "cannot go to CPU %d", cpu);
 	for (;;)
 		;
 }

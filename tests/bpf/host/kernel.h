@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A kernel for BPF programs that a test compiles for this machine: a clock that the test sets, a
- * current task and CPU, maps. Included after the programs, by one file only.
+ * current task and CPU, maps. Included after unit.h and the programs, by one
+ * file only.
  */
 #ifndef LATSCOPE_TESTS_HOST_KERNEL_H
 #define LATSCOPE_TESTS_HOST_KERNEL_H
@@ -10,24 +11,18 @@ static __u64 now_ns;
 static struct task_struct *current;
 static __u32 current_cpu;
 
-/* Random numbers that can be repeated. */
-static __u64 random_state;
-
+/* Random numbers that can be repeated: those of unit.h, from here on. */
 static void random_begin(__u64 seed)
 {
-	random_state = (seed + 1) * 0x9e3779b97f4a7c15ULL;
+	unit_random_state = (seed + 1) * 0x9e3779b97f4a7c15ULL;
 	for (int i = 0; i < 20; i++) /* near seeds begin alike */
-		random_state ^= random_state << 13, random_state ^= random_state >> 7,
-			random_state ^= random_state << 17;
+		unit_random();
 }
 
 /* A number below `limit`. */
 static __u32 below(__u32 limit)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (__u32)((random_state >> 20) % limit);
+	return (__u32)((unit_random() >> 20) % limit);
 }
 
 static bool one_in(__u32 limit)
