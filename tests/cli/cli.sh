@@ -78,7 +78,7 @@ unprivileged() {
 	"$@"
 }
 
-# in_mounts SCRIPT CMD...: runs CMD, whose latscope runs in a mount namespace of its own, where SCRIPT has run
+# in_mounts SCRIPT CMD...: runs CMD. Each latscope that it starts has a mount namespace of its own, where SCRIPT ran before.
 in_mounts() { local as=(unshare -m sh -c "$1"' && exec "$@"' -) && "${@:2}"; }
 
 # in_a_container CMD...: in a PID namespace
@@ -103,8 +103,8 @@ own_mounts() {
 # stored NAME: unpacks recordings of tests/cli/recordings/make as $dir/NAME
 stored() { tar -xJf "tests/cli/recordings/$1.tar.xz" -C "$dir" --no-same-owner; }
 
-# loop_new FILE [OPTION...]: makes a loop device of the file as $loop; it goes when nobody has it open any more, so at the latest
-# with the script and what this has started, however they end
+# loop_new FILE [OPTION...]: makes a loop device of the file as $loop. The kernel removes it when the last process that has it
+# open ends: the script, or a child.
 # shellcheck disable=SC2034 # the descriptor is only held
 loop_new() {
 	loop=$(losetup -f --show "${@:2}" "$1" 2>/dev/null) && exec {loop_held}<"$loop" && losetup -d "$loop"

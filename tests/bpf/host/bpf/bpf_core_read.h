@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stands in for libbpf's header where a test compiles BPF programs for this machine: the kernel has
- * the types as they are declared, and all values of enums. A test whose programs ask for members
- * that only some kernels have defines host_has_member().
+ * Stands in for libbpf's header where a test compiles BPF programs for this machine: here a type
+ * has the members of its declaration, and an enum all of its values. Where programs ask whether a
+ * kernel has a member, the answer is host_has_member(), which a test may define before.
  */
 #ifndef LATSCOPE_TESTS_HOST_BPF_CORE_READ_H
 #define LATSCOPE_TESTS_HOST_BPF_CORE_READ_H
