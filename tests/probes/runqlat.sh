@@ -225,7 +225,7 @@ keys_are_all() {
 	local fact events=0
 
 	for fact in "${!facts[@]}"; do
-		[[ $fact != "$1 runqlat.process."*.events ]] || events=$((events + facts[$fact]))
+		[[ $fact != "$1 runqlat.process."*.events ]] || events=$((events + ${facts[$fact]}))
 	done
 	[ $events = "$(fact "$1" runqlat.events)" ] ||
 		{ echo "$events waits of processes, $(fact "$1" runqlat.events) of all" && false; }
