@@ -239,7 +239,7 @@ static void leave_a_thread(void)
 
 	if (pthread_create(&thread, NULL, wait_in_thread, NULL))
 		_exit(1);
-	syscall(SYS_exit, 0);
+	syscall(SYS_exit, 0, 0, 0, 0, 0, 0); /* the one above reads six */
 }
 
 static char page[4096] __attribute__((aligned(4096))); /* which each victim has */
