@@ -218,7 +218,7 @@ page '100,000 intervals' "$dir/long"
 within 'are less than 1.5 MB, too' 100000 "$(stat -c %s "$dir/page.html")" 1500000
 opens 'they open without an error' '#probe=memlat'
 like 'with a note that they were joined' "$(<"$dir/dom")" 'id="thinned">[0-9,]* intervals: [0-9]* are one column'
-run report --json "$dir/long"
+out=$("$latscope" report --json "$dir/long" | jq '{"probes": [.probes[] | {"module": .module, "metric": .metric, "metrics": .metrics}]}')
 ok 'sums and maxima are kept' same_numbers memlat
 like 'also that of one interval' "$(of_page "$(jq -r '.probes[0].metric' <<<"$out")")" '5123456.789'
 
