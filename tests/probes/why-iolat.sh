@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The parts of slow block requests compared with loads whose parts are known. In the VM with two slow disks /dev/vdb and
-# /dev/vdc, of 100 requests per second; elsewhere with a loop device, if there can be one.
-# why-iolat.sh check: only with disks whose time is virtual. why-iolat.sh load NAME ARG...: runs a load.
+# The parts of slow block requests compared with loads whose parts are known. In the VM with disks of null_blk, which take 10 ms
+# for a request; elsewhere with a loop device, if there can be one.
+# why-iolat.sh check: only those of make check. why-iolat.sh load NAME ARG...: runs a load.
 set -u
 cd "$(dirname "$0")/../.." || exit
 
@@ -133,11 +133,11 @@ neighbour() {
 		(process = 'victim' AND op = 'read' AND bytes = 4096 OR process = 'hog' AND op = '$2' AND bytes % 16384 = 0)")" ''
 }
 
-# Only the victim, and by the command that explains all probes.
+# filtered DISK: only the victim, and by the command that explains all probes
 filtered() {
-	command=(why) options=(--comm victim)
-	neighbour /dev/vdb read 200 80 read_bytes written_bytes
-	command=(iolat --why) options=()
+	local command=(why) options=(--comm victim)
+
+	neighbour "$1" read 200 80 read_bytes written_bytes
 	like 'a filter: only the victim is one' "$(query 'SELECT DISTINCT victim FROM iolat_why')" '^victim \([0-9]+\)$'
 	like 'the sentence names the neighbour' "$(sed -n '/^iolat/,$p' "$dir/out")" 'hog \([0-9]+\) kept the'
 }
@@ -156,10 +156,28 @@ null_disk() {
 	mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config || return
 	mkdir -p $at && echo 0 >$at/power || return
 	set_all $at memory_backed=1 size=64 queue_mode=2 irqmode=2 completion_nsec=10000000 discard=1 cache_size=16 \
-		hw_queue_depth="$1" power=1 || return
+		submit_queues=1 hw_queue_depth="$1" power=1 || return
 	disk=nullb$(<$at/index)
 	[ -b "/dev/$disk" ] || disk=why # since 6.4 the disk is called so
 	set_all "/sys/block/$disk/queue" scheduler=mq-deadline nr_requests=64
+}
+
+# serial_disk: sets $disk to one that takes all requests at once and works on one of them at a time, in order, for 10 ms: what is
+# below it takes one at a time
+serial_disk() {
+	null_disk 1 && echo none >"/sys/block/$disk/queue/scheduler" &&
+		modprobe loop && disk=$(losetup -f --show --direct-io=on "/dev/$disk") &&
+		disk=${disk#/dev/} && echo none >"/sys/block/$disk/queue/scheduler" && options=(--disk "$disk")
+}
+
+# on_serial_disk COMMAND...: with "$disk" as the next word
+on_serial_disk() {
+	local options=()
+
+	serial_disk
+	ok "$1: the disk" test -b "/dev/$disk" || return
+	"$1" "/dev/$disk" "${@:2}"
+	losetup -d "/dev/$disk"
 }
 
 set_all() {
@@ -226,13 +244,13 @@ requeues() {
 writeback() {
 	local group=/sys/fs/cgroup/writer bytes
 
-	ok 'writeback: a file system' make_file || return
+	ok 'writeback: a file system' make_file "$1" || return
 	ok 'writeback: a cgroup' make_group $group || return
-	echo 64 >/sys/block/vdc/queue/max_sectors_kb # so that there are some hundred requests
+	echo 64 >"/sys/block/$disk/queue/max_sectors_kb" # so that there are some hundred requests
 	echo 1 >/proc/sys/vm/dirty_background_ratio
 	echo 50 >/proc/sys/vm/dirty_writeback_centisecs
 	echo 50 >/proc/sys/vm/dirty_expire_centisecs
-	explain 1ms writeback /dev/vdc $group 800 || return
+	explain 1ms writeback "$1" $group 800 || return
 	umount /mnt
 	adds_up writeback
 	share 'writeback: the cgroup is blamed' "$victim AND $by_others" 75 "culprit = '/writer'"
@@ -246,9 +264,9 @@ writeback() {
 # A file that the cgroup writes over. The file system has nothing to write itself then: no bitmaps, no journal, no times; and it
 # reads none ahead. What it writes is not of the cgroup.
 make_file() {
-	mkfs.ext4 -q -E nodiscard,lazy_itable_init=0 -O ^has_journal /dev/vdc && mount /dev/vdc /mnt &&
+	mkfs.ext4 -q -E nodiscard,lazy_itable_init=0 -O ^has_journal "$1" && mount "$1" /mnt &&
 		dd if=/dev/zero of=/mnt/file bs=64k count=800 status=none && umount /mnt &&
-		mount -o lazytime,noinit_itable,no_prefetch_block_bitmaps /dev/vdc /mnt
+		mount -o lazytime,noinit_itable,no_prefetch_block_bitmaps "$1" /mnt
 }
 
 make_group() {
@@ -278,10 +296,10 @@ tests='write read alone depth flushes requeues writeback'
 [ "${1-}" != check ] || tests=flushes
 for test in $tests; do
 	case $test in
-	# QEMU lets reads and writes take turns, and otherwise keeps the order.
-	write) neighbour /dev/vdb write 200 40 written_bytes read_bytes ;;
-	read) filtered ;;
-	alone) alone /dev/vdb 50 ;;
+	write) on_serial_disk neighbour write 200 80 written_bytes read_bytes ;;
+	read) on_serial_disk filtered ;;
+	alone) on_serial_disk alone 50 ;;
+	writeback) on_serial_disk writeback ;;
 	*) $test ;;
 	esac
 done
