@@ -85,7 +85,6 @@ long_ones() {
 			"$(printed hog run_sum_ns)" "$(most_ns "$2" runqlat $run_ns "$forever")" "$forever"
 }
 
-# shellcheck disable=SC2016 # its own
 busy='echo; end=$((${EPOCHREALTIME/./} + 300000)); while ((${EPOCHREALTIME/./} < end)); do :; done'
 
 # A task of a priority between both has the CPU when they begin.
