@@ -14,10 +14,7 @@ static pid_t server;
 static int ctl = -1;
 static const volatile uint64_t *emu_clock;
 
-/*
- * Each register access goes to the emulator and back. On a single CPU it takes half the time, so
- * both stay on this one.
- */
+/* On a single CPU, the way of each register access to the emulator and back is half as long. */
 static void stay(void)
 {
 	cpu_set_t set;

@@ -457,4 +457,4 @@ TEST(groups_are_removed_if_it_is_killed)
 	assert_memory_equal(tasks_of("/"), " 5000000", 8);
 }
 
-UNIT_MAIN(.each = { mount_it, unmount_it })
+UNIT_FIXTURES(.each = { mount_it, unmount_it })

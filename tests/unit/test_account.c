@@ -174,4 +174,4 @@ TEST(test_too_few_and_too_many_both_disagree)
 	assert_false(account__disagrees(&many));
 }
 
-UNIT_MAIN(.each = { unit_enter_dir, unit_leave_dir })
+UNIT_FIXTURES(.each = { unit_enter_dir, unit_leave_dir })

@@ -334,5 +334,3 @@ TEST(test_pages_of_threads_that_go_on_are_not_gone)
 	end_victim();
 	wait_for_victim();
 }
-
-UNIT_MAIN()

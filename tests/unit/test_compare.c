@@ -2,12 +2,7 @@
 #include "compared.h"
 #include "fields.h"
 
-#include "store/json.h"
-
-/*
- * 136 slow events of 16,165 against 186 of 273,286: more, and yet a twelfth of the share. It has
- * been read as worse.
- */
+/* 136 slow events of 16,165 against 186 of 273,286: more, and yet a twelfth of the share. */
 TEST(shares_are_not_counts)
 {
 	const char *table, *summary;
@@ -419,4 +414,4 @@ TEST(as_csv)
 	assert_int_equal(lines, 1 + JUDGE_STATISTICS + 2 /* buckets with events */);
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

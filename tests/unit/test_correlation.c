@@ -130,4 +130,4 @@ TEST(without_a_table_there_is_nothing, unit_enter_dir, bursts_end)
 	assert_string_equal(sheet(), "");
 }
 
-UNIT_MAIN(.each = { begin, bursts_end })
+UNIT_FIXTURES(.each = { begin, bursts_end })

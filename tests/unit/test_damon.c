@@ -252,4 +252,4 @@ TEST(test_what_another_program_made_is_left_alone)
 	has_kdamonds("0");
 }
 
-UNIT_MAIN(.each = { set_up, unit_leave_dir })
+UNIT_FIXTURES(.each = { set_up, unit_leave_dir })

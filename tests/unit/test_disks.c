@@ -44,4 +44,4 @@ TEST(test_disks_below_are_found_through_the_stack)
 	assert_string_equal(disks__below(dir, 9 << 20, below, sizeof(below)), "");
 }
 
-UNIT_MAIN(.each = { unit_enter_dir, unit_leave_dir })
+UNIT_FIXTURES(.each = { unit_enter_dir, unit_leave_dir })

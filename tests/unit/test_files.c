@@ -474,4 +474,4 @@ TEST(host_of_nothing_and_of_this)
 	assert_lacks(unit_keep(host__describe("")), "\n");
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

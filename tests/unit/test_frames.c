@@ -3,8 +3,6 @@
 
 #include <sqlite3.h>
 
-#include "core/frames.h"
-#include "print/why.h"
 #include "store/rundb.h"
 
 static struct frames frames; /* of the test that runs */
@@ -198,4 +196,4 @@ TEST(damaged_frames_are_refused, unit_enter_dir, unit_leave_dir)
 	}
 }
 
-UNIT_MAIN(.each = { .tear_down = clear })
+UNIT_FIXTURES(.each = { .tear_down = clear })

@@ -172,4 +172,4 @@ TEST(test_unexpected_texts_of_nodes_are_refused)
 	assert_int_equal(numa_nodes__read(&nodes, dir), -EUCLEAN);
 }
 
-UNIT_MAIN(.each = { unit_enter_dir, unit_leave_dir })
+UNIT_FIXTURES(.each = { unit_enter_dir, unit_leave_dir })

@@ -205,4 +205,4 @@ TEST(a_recording_is_complete_if_all_is_written)
 	}
 }
 
-UNIT_MAIN(.each = { unit_enter_dir, unit_leave_dir })
+UNIT_FIXTURES(.each = { unit_enter_dir, unit_leave_dir })

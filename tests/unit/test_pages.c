@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * tierlat --pages: a made-up machine with two sockets and CXL memory, hostile processes, and real
- * ones.
- */
+/* tierlat --pages: a fake machine with two sockets and CXL; hostile processes; real ones. */
 #include "unit.h"
 
 #include <linux/mempolicy.h>
@@ -284,4 +281,4 @@ TEST(a_process_bound_to_a_node_is_found_there)
 		assert_int_not_equal(table__value(table, i, PAGES_PID).integer, getpid());
 }
 
-UNIT_MAIN(.each = { make_machine, remove_machine })
+UNIT_FIXTURES(.each = { make_machine, remove_machine })

@@ -3,8 +3,6 @@
 #include "fields.h"
 #include "sheet.h"
 
-#include "core/pressure.h"
-
 #define PSI(some, full)                                           \
 	"some avg10=1.00 avg60=2.00 avg300=3.00 total=" some "\n" \
 	"full avg10=0.00 avg60=0.00 avg300=0.00 total=" full "\n"
@@ -276,4 +274,4 @@ TEST(other_columns_are_not_taken_for_it, unit_enter_dir, bursts_end)
 	assert_int_equal(correlation.nr, 0);
 }
 
-UNIT_MAIN(.each = { begin, bursts_end })
+UNIT_FIXTURES(.each = { begin, bursts_end })

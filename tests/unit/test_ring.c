@@ -575,4 +575,4 @@ TEST(driver_ends_early)
 	assert_int_equal(result->events[0].kept, 500);
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

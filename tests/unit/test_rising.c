@@ -176,4 +176,4 @@ TEST(without_rmid_there_is_nothing, unit_enter_dir, end)
 	assert_string_equal(sheet(), "");
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

@@ -4,7 +4,6 @@
 
 #include "core/clock.h"
 #include "probes/rmid/attribution.h"
-#include "probes/rmid/counters.h"
 #include "probes/rmid/cpus.h"
 #include "probes/rmid/module.h"
 #include "probes/rmid/phase.h"
@@ -610,5 +609,3 @@ TEST(others_that_use_rdt, unit_enter_dir, unit_leave_dir)
 	unit_write(dir, "proc/self/cpu_resctrl_groups", "res:/\nmon:/\n");
 	assert_has(conflict__find(dir)->why, "resctrl is mounted");
 }
-
-UNIT_MAIN()

@@ -545,5 +545,3 @@ TEST(random_histories_keep_all_guarantees, NULL, tear_down)
 	assert_true(judged > 10000);
 	assert_true(late > 1000);
 }
-
-UNIT_MAIN()

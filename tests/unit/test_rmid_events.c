@@ -3,10 +3,7 @@
 #include "unit.h"
 
 #include <linux/perf_event.h>
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
-
-#include <bpf/bpf.h>
 
 #define CPUS 4
 #define FIRST_FD 1000000 /* plus the CPU: beyond any descriptor, so that closing does nothing */
@@ -119,4 +116,4 @@ TEST(another_error_is_one)
 	assert_int_equal(events__tick(&events, PROGRAM, all, CPUS), -ENOENT);
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

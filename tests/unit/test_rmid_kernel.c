@@ -550,5 +550,3 @@ TEST(test_what_a_model_counts_wrong_is_not_read)
 		unlisten();
 	}
 }
-
-UNIT_MAIN()

@@ -5,7 +5,6 @@
 #include <sqlite3.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "store/rundb.h"
 #include "store/rundir.h"
@@ -427,10 +426,7 @@ TEST(read_while_it_is_written)
 	read_what_is_written(10);
 }
 
-/*
- * For children, which must not fail by cmocka's jumps: the number of complete intervals, negative
- * on an error.
- */
+/* For children, where cmocka must not jump: the number of complete intervals, or -1. */
 static int peek(const char *where)
 {
 	struct run *read = calloc(1, sizeof(*read));
@@ -707,4 +703,4 @@ TEST(errors_are_explained)
 	assert_string_equal(rundb__explain(-EACCES), strerror(EACCES));
 }
 
-UNIT_MAIN(.each = { unit_enter_dir, end_test })
+UNIT_FIXTURES(.each = { unit_enter_dir, end_test })

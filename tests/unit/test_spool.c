@@ -358,4 +358,4 @@ TEST(test_half_a_first_batch_is_overwritten)
 	assert_int_equal(take(), 1);
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

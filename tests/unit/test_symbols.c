@@ -8,7 +8,6 @@
 #include "symbols/symbols.c"
 
 #include <core/clock.h>
-#include <core/frames.h>
 
 #define DEPTH 32
 
@@ -576,4 +575,4 @@ static void ignore_closed_pipes(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-UNIT_MAIN(.each = { unit_enter_dir, tear_down }, .all = { ignore_closed_pipes })
+UNIT_FIXTURES(.each = { unit_enter_dir, tear_down }, .all = { ignore_closed_pipes })

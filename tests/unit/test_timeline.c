@@ -305,4 +305,4 @@ TEST(intervals_that_took_longer)
 	assert_says("; 60 of 60 took at least 50 % longer (longest: 1.00 s) because");
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

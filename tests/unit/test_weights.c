@@ -2,7 +2,6 @@
 /* The weights of weighted interleave, with files below a temporary root. */
 #include "acting.h"
 
-#include "probes/tierlat/act_internal.h"
 #include "probes/tierlat/act_weights.h"
 
 #define WEIGHTS "sys/kernel/mm/mempolicy/weighted_interleave/"
@@ -184,5 +183,3 @@ TEST(test_weights_lead_the_placement_by_a_tenth)
 	assert_true(fabs(act_weights__aim(1, 1, 0.02) - 1) < 1e-12);
 	assert_true(fabs(act_weights__aim(0.01, 0.01, -0.02)) < 1e-12);
 }
-
-UNIT_MAIN()

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What unit tests share: cmocka with its headers, the list of tests, printed texts, random numbers,
- * a tree of fake files.
- */
+/* What unit tests share: cmocka, the list of tests, texts, random numbers, fake files. */
 #ifndef LATSCOPE_TESTS_UNIT_H
 #define LATSCOPE_TESTS_UNIT_H
 
@@ -47,10 +44,11 @@ struct unit_test {
 	struct unit_test *next;
 };
 
-static struct {
+/* One for all objects of a program, like main(). */
+__attribute__((weak)) struct unit_tests {
 	struct unit_test *first;
 	size_t nr;
-	struct unit_fixture all;
+	struct unit_fixtures fixtures;
 } unit_tests;
 
 /* In the order of the source: constructors run in any order. */
@@ -89,24 +87,24 @@ static inline int unit_tear_down(void **test)
 
 static inline int unit_set_up_all(void **state)
 {
-	return unit_call(unit_tests.all.set_up);
+	return unit_call(unit_tests.fixtures.all.set_up);
 }
 
 static inline int unit_tear_down_all(void **state)
 {
-	return unit_call(unit_tests.all.tear_down);
+	return unit_call(unit_tests.fixtures.all.tear_down);
 }
 
-static inline int unit_run(struct unit_fixtures fixtures)
+/* A program without a main() of its own runs its tests. */
+__attribute__((weak)) int main(void)
 {
 	struct CMUnitTest *tests = calloc(unit_tests.nr, sizeof(*tests)), *next = tests;
 	int failed;
 
 	umask(022); /* programs without privileges read what tests write */
-	unit_tests.all = fixtures.all;
 	for (struct unit_test *test = unit_tests.first; test; test = test->next) {
 		if (!test->fixture.set_up && !test->fixture.tear_down)
-			test->fixture = fixtures.each;
+			test->fixture = unit_tests.fixtures.each;
 		*next++ = (struct CMUnitTest){ test->name, unit_run_test, unit_set_up,
 					       unit_tear_down, test };
 	}
@@ -130,11 +128,11 @@ static inline int unit_run(struct unit_fixtures fixtures)
 	}                                                                      \
 	static void function(void)
 
-/* Runs all tests of the file, with what is given: UNIT_MAIN(.each = { set_up, tear_down }). */
-#define UNIT_MAIN(...)                                                  \
-	int main(void)                                                  \
-	{                                                               \
-		return unit_run((struct unit_fixtures){ __VA_ARGS__ }); \
+/* What the tests of the file need: UNIT_FIXTURES(.each = { set_up, tear_down }). */
+#define UNIT_FIXTURES(...)                                                   \
+	__attribute__((constructor)) static void unit_sets_fixtures(void)    \
+	{                                                                    \
+		unit_tests.fixtures = (struct unit_fixtures){ __VA_ARGS__ }; \
 	}
 
 /* ---- texts ---- */
