@@ -319,8 +319,7 @@ drowsy_window() {
 }
 
 # right_drowsy NAME: as many waits as the thread's own account of switches says, together as long as the other one ran and no
-# longer than it had no CPU. It is known how many of them the
-# kernel does not count.
+# longer than it had no CPU. It is known how many of them the kernel does not count.
 right_drowsy() {
 	local key waits least most
 
