@@ -39,7 +39,7 @@ void emu__begin(void)
 {
 	char *clock;
 
-	dir = unit_tmpdir();
+	unit_enter_dir();
 	snprintf(mountpoint, sizeof(mountpoint), "%s/msrfs", dir);
 	assert_int_equal(mkdir(mountpoint, 0700), 0);
 	stay();
@@ -54,6 +54,7 @@ void emu__end(void)
 {
 	close(ctl);
 	assert_true(WIFEXITED(mounted_end(server))); /* libfuse has its own status for a signal */
+	unit_leave_dir();
 }
 
 const char *emu__root(void)

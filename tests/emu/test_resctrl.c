@@ -21,7 +21,6 @@ static struct resctrl *resctrl; /* of the test that runs */
 static void mount_it(void)
 {
 	nr_told = 0;
-	dir = unit_tmpdir();
 	snprintf(root, sizeof(root), "%s/fs", dir);
 	mkdir(root, 0700);
 	server = mounted_start(RESCTRLFS, root, NULL);

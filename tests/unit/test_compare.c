@@ -103,6 +103,7 @@ TEST(many_events)
 		assert_has(text(), table[i].row);
 		assert_lacks(text(), "e+");
 		end();
+		unit_empty_dir();
 		begin();
 	}
 }

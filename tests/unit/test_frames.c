@@ -152,7 +152,7 @@ static int open_run(void)
 	return rundb__open(&db, unit_path(dir, "run"), &read_run);
 }
 
-TEST(frames_are_read_back, unit_enter_dir, unit_leave_dir)
+TEST(frames_are_read_back)
 {
 	const struct frame *frame;
 
@@ -180,7 +180,7 @@ static void change(const char *sql)
 	sqlite3_close(file);
 }
 
-TEST(damaged_frames_are_refused, unit_enter_dir, unit_leave_dir)
+TEST(damaged_frames_are_refused)
 {
 	static const char *const changes[] = { "UPDATE frame SET address = 'not hexadecimal'",
 					       "UPDATE frame SET pid = -1",

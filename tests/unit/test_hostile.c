@@ -516,4 +516,4 @@ TEST(without_its_log)
 	assert_int_equal(attack("without its log"), COUNT_OF(commands));
 }
 
-UNIT_FIXTURES(.each = { unit_enter_dir, unit_leave_dir }, .all = { record, forget })
+UNIT_FIXTURES(.all = { record, forget })

@@ -25,7 +25,6 @@ static void make_socket(unsigned int node, const char *cpus, unsigned int first)
 /* Nodes 0 and 1 are sockets; node 2 is CXL memory of socket 1. */
 static void make_machine(void)
 {
-	unit_enter_dir();
 	unit_write(dir, NODES "online", "0-2\n");
 	unit_write(dir, NODES "has_memory", "0-2\n");
 	unit_write(dir, NODES "has_cpu", "0-1\n");
@@ -40,7 +39,6 @@ static void make_machine(void)
 static void remove_machine(void)
 {
 	table__free(table);
-	unit_leave_dir();
 }
 
 /* A process that ran on this CPU last. */

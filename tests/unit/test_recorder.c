@@ -173,5 +173,3 @@ TEST(test_it_does_not_wait_for_the_disk)
 	finish();
 	assert_int_equal(syncs, 0);
 }
-
-UNIT_FIXTURES(.each = { unit_enter_dir, unit_leave_dir })

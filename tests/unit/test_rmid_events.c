@@ -5,6 +5,8 @@
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
 
+#include <bpf/bpf.h>
+
 #define CPUS 4
 #define FIRST_FD 1000000 /* plus the CPU: beyond any descriptor, so that closing does nothing */
 #define MAP 5

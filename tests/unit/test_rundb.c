@@ -337,7 +337,6 @@ static void end_test(void)
 	if (writing > 0)
 		stop_writer();
 	unload();
-	unit_leave_dir();
 }
 
 /* The totals are those of a whole number of intervals, in every counter and every slot. */
@@ -703,4 +702,4 @@ TEST(errors_are_explained)
 	assert_string_equal(rundb__explain(-EACCES), strerror(EACCES));
 }
 
-UNIT_FIXTURES(.each = { unit_enter_dir, end_test })
+UNIT_FIXTURES(.each = { .tear_down = end_test })

@@ -96,12 +96,6 @@ static void end_symbols(void)
 	symbols = NULL;
 }
 
-static void tear_down(void)
-{
-	end_symbols();
-	unit_leave_dir();
-}
-
 /* NULL: the kernel's own. */
 static void begin(const char *kallsyms)
 {
@@ -575,4 +569,4 @@ static void ignore_closed_pipes(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-UNIT_FIXTURES(.each = { unit_enter_dir, tear_down }, .all = { ignore_closed_pipes })
+UNIT_FIXTURES(.each = { .tear_down = end_symbols }, .all = { ignore_closed_pipes })
