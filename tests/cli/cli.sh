@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# shellcheck disable=SC2016 # awk's, jq's and what other shells shall see
 # Functions for tests of the command line. Source it first: it changes to the top of the tree. A test is one line: title, exit code,
 # regexes for stderr and stdout (empty: no output), arguments.
 #

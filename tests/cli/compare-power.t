@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
 # How often compare and fleet compare are wrong, and how often they find a real difference: bench/compare-power with smaller
-# numbers.
-# The numbers are the same in every run.
+# numbers. The numbers are the same in every run.
 . "$(dirname "$0")/cli.sh"
 
 pairs=60

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # compare of recordings of known loads: its output in every format, and its exit status.
-# shellcheck disable=SC2016 # what awk, jq and other shells shall see
 . "$(dirname "$0")/cli.sh"
 
 wrong 'nothing to compare' 'missing argument; give two groups of recordings' compare

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
 # Completion: the answers of latscope --complete, and of real shells that ask it.
-# shellcheck disable=SC2016 # what awk, jq and other shells shall see
 . "$(dirname "$0")/cli.sh"
 
 export PATH=$built:$PATH

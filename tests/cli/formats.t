@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Output formats: JSON parses, CSV is as documented, text fits a terminal; and report prints what record printed and kept.
-# shellcheck disable=SC2016 # jq's
 . "$(dirname "$0")/cli.sh"
 stored json
 stored mixed

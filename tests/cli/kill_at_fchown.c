@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * With LD_PRELOAD: a process that gives a file to a user other than root kills the one that it was
- * forked by.
- */
+/* With LD_PRELOAD: a process that gives a file to another user than root kills its parent. */
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>

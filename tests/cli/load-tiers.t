@@ -3,7 +3,6 @@
 # suite: native
 # load tiers: how it ends, and that nothing is left behind; files of decisions; and trees of registers that root must refuse.
 # host/load-tiers.t compares what tierlat measures there.
-# shellcheck disable=SC2016 # what awk, jq and other shells shall see
 . "$(dirname "$0")/cli.sh"
 [ "$(id -u)" != 0 ] || own_mounts
 

@@ -51,7 +51,6 @@ done
 
 is 'latscope.1 names every command' "$(terms latscope.1 COMMANDS | grep -vx help)" \
 	"$("$latscope" --help | sed -nE 's/^  ([a-z]+) {2,}[^ ].*/\1/p' | sort)"
-# shellcheck disable=SC2016 # sed's
 is 'latscope.1 has the probes of README' "$(section latscope.1 DESCRIPTION | sed -nE 's/^\|[[ ] \*([a-z]+)\*$/\1/p')" \
 	"$(sed -nE '/^\| probe \| measures/,/^$/ s/^\| `([a-z]+)` .*/\1/p' README.md)"
 mapfile -t commands < <(terms latscope.1 COMMANDS | grep -vx help)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * no_bpf CMD [ARG...]: CMD where a seccomp filter forbids bpf(), as that of a container does.
- */
+/* no_bpf CMD [ARG...]: CMD under a seccomp filter that forbids bpf(), as in a container. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

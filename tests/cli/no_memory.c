@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * With LD_PRELOAD: reallocarray() call number NO_MEMORY fails, and says so on stderr.
- */
+/* With LD_PRELOAD: reallocarray() call number NO_MEMORY fails, and says so on stderr. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdint.h>

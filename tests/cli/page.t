@@ -174,7 +174,6 @@ for kind in "'move' AND \"to\" = 'local-cxl'" "'move' AND \"to\" = 'local-ddr'" 
 		"$(recorded "SELECT printf('%.1f', 230 + (interval - 0.5) * 600 / $columns) FROM tierlat_actions WHERE action = $kind")"
 done
 run report --json "$dir/acted"
-# shellcheck disable=SC2016 # jq's
 is 'actions: the numbers in the table are those of report --json' \
 	"$(perl -ne 'print join("|", map { s/&lt;/</gr =~ s/&gt;/>/gr } /<td>(.*?)<\/td>/g), "\n" if /^<tr><td>/' "$dir/actions")" \
 	"$(jq -r '.probes[] | select(.module == "tierlat").actions[] | [.action, .to, .why, .placement_before.rows,

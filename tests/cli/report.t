@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # report across probes: whether two are slow at the same time, and which processes cause the slow events; and what it says of
 # recordings that it cannot read, or that have no end. The recordings are those of known waits for a CPU and known I/O.
-# shellcheck disable=SC2016 # what awk, jq and other shells shall see
 . "$(dirname "$0")/cli.sh"
 
 wrong 'a confidence of nothing' '--confidence 0: use 50 to 99.999 percent' report --confidence 0 a

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
 # The test runner: it starts suites as their tags say, and fails each suite that does not deserve to pass.
-# shellcheck disable=SC2016 # expanded by the suites
 . "$(dirname "$0")/cli.sh"
 
 unset V

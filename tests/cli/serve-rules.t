@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The alert rules for Prometheus and the dashboard for Grafana: each alert in both directions, and queries that parse.
-# shellcheck disable=SC2016 # of jq and sed
 . "$(dirname "$0")/cli.sh"
 command -v promtool >/dev/null || skip_all 'promtool is not installed'
 

@@ -14,10 +14,7 @@ static pid_t server;
 static int ctl = -1;
 static const volatile uint64_t *emu_clock;
 
-/*
- * Each register access goes to the emulator and back. On a single CPU it takes half the time, so
- * both stay on this one.
- */
+/* On a single CPU, the way of each register access to the emulator and back is half as long. */
 static void stay(void)
 {
 	cpu_set_t set;
@@ -42,7 +39,7 @@ void emu__begin(void)
 {
 	char *clock;
 
-	dir = unit_tmpdir();
+	unit_enter_dir();
 	snprintf(mountpoint, sizeof(mountpoint), "%s/msrfs", dir);
 	assert_int_equal(mkdir(mountpoint, 0700), 0);
 	stay();
@@ -57,6 +54,7 @@ void emu__end(void)
 {
 	close(ctl);
 	assert_true(WIFEXITED(mounted_end(server))); /* libfuse has its own status for a signal */
+	unit_leave_dir();
 }
 
 const char *emu__root(void)

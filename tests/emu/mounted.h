@@ -38,7 +38,6 @@ static inline int mounted_end(pid_t server)
 
 	kill(server, SIGTERM);
 	waitpid(server, &status, 0);
-	unit_remove(dir);
 	return status;
 }
 

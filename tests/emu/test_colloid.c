@@ -5,10 +5,7 @@
  */
 #include "rig.h"
 
-#include <json-c/json.h>
-
 #include <loadgen/tiers/random.h>
-#include "probes/tierlat/colloid.h"
 #include "probes/tierlat/columns.h"
 
 #define QUANTUM 1e7 /* ns */
@@ -232,9 +229,7 @@ TEST(moving_pages_within_the_limit_settles)
 	}
 }
 
-/*
- * The reason for a limit: because of the mean, the shift is requested until it was made many times.
- */
+/* Why there is a limit: because of the mean, the shift is requested until made many times. */
 TEST(moving_pages_without_a_limit_swings)
 {
 	for (unsigned int i = 0; i < 2; i++) {
@@ -254,4 +249,4 @@ TEST(moving_pages_without_a_limit_swings)
 	}
 }
 
-UNIT_MAIN(.all = { emu__begin, emu__end })
+UNIT_FIXTURES(.all = { emu__begin, emu__end })

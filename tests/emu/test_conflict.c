@@ -295,4 +295,4 @@ TEST(a_reset_is_as_after_power_on)
 	assert_power_on(0xe00, 0xe, 0);
 }
 
-UNIT_MAIN(.all = { emu__begin, emu__end })
+UNIT_FIXTURES(.all = { emu__begin, emu__end })

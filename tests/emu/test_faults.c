@@ -264,10 +264,7 @@ TEST(a_frozen_socket_is_not_idle, begin, finish)
 	}
 }
 
-/*
- * With three tiers most boxes count no clocks, so their faults must show otherwise: box 2 counts no
- * clock, box 3 counts one in counter 1.
- */
+/* With three tiers most boxes count no clocks: box 2 counts none, box 3 one in counter 1. */
 static void begin_three(void)
 {
 	setup = six;
@@ -345,10 +342,7 @@ TEST(permission_errors_refuse_the_start)
 	assert_refused(-EIO, "fault access=read err=5");
 }
 
-/*
- * Each single access of the start fails in turn: the start may fail or not, but it leaves nothing
- * behind.
- */
+/* Each access of the start fails in turn: it may fail or not, but leaves nothing behind. */
 TEST(every_step_of_the_start_unwinds)
 {
 	setup = six;
@@ -460,9 +454,7 @@ TEST(killed_it_leaves_nothing_behind)
 	prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
-/*
- * The restore process is root and may open the registers again, unlike the process that measures.
- */
+/* The restore process is root and may reopen registers, unlike the process that measures. */
 TEST(the_restore_process_restores_what_its_parent_cannot)
 {
 	struct rig_setup restoring = six;
@@ -482,4 +474,4 @@ TEST(the_restore_process_restores_what_its_parent_cannot)
 	}
 }
 
-UNIT_MAIN(.all = { emu__begin, emu__end })
+UNIT_FIXTURES(.all = { emu__begin, emu__end })

@@ -411,4 +411,4 @@ TEST(a_thousand_of_three_tiers_are_right)
 		      count, worst * 100);
 }
 
-UNIT_MAIN(.all = { emu__begin, emu__end })
+UNIT_FIXTURES(.all = { emu__begin, emu__end })

@@ -193,4 +193,4 @@ TEST(changed_registers_are_reported)
 	assert_int_equal(emu__number("/accesses"), 1);
 }
 
-UNIT_MAIN(.all = { emu__begin, emu__end })
+UNIT_FIXTURES(.all = { emu__begin, emu__end })

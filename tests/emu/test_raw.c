@@ -153,4 +153,4 @@ TEST(a_lost_box_has_no_row)
 	assert_int_equal(rig__close(&rig), 0);
 }
 
-UNIT_MAIN(.all = { emu__begin, emu__end })
+UNIT_FIXTURES(.all = { emu__begin, emu__end })

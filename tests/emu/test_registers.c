@@ -289,4 +289,4 @@ static void begin(void)
 	emu__begin();
 }
 
-UNIT_MAIN(.all = { begin, emu__end })
+UNIT_FIXTURES(.all = { begin, emu__end })

@@ -21,7 +21,6 @@ static struct resctrl *resctrl; /* of the test that runs */
 static void mount_it(void)
 {
 	nr_told = 0;
-	dir = unit_tmpdir();
 	snprintf(root, sizeof(root), "%s/fs", dir);
 	mkdir(root, 0700);
 	server = mounted_start(RESCTRLFS, root, NULL);
@@ -457,4 +456,4 @@ TEST(groups_are_removed_if_it_is_killed)
 	assert_memory_equal(tasks_of("/"), " 5000000", 8);
 }
 
-UNIT_MAIN(.each = { mount_it, unmount_it })
+UNIT_FIXTURES(.each = { mount_it, unmount_it })

@@ -37,7 +37,6 @@ like 'one run says what it assumes' "$out" '3 runs on each side measure how runs
 
 run ab -n 3 --json -o "$dir/c" "${sides[@]}" -- sleep .05
 ok 'all planned runs are made, and only these' whole "$(experiment c)" 3
-# shellcheck disable=SC2016 # jq's
 ok 'JSON has the looks and what the runs can find' jq -e '.experiment | .runs == 3 and .planned_runs == 3 and
 	(.ended_early | not) and (.looks | length == 1 and .[0].runs == 3) and ([.looks[].error_probability] | add) <= 0.0500001 and
 	(.powers | length > 0 and all(.needed_runs >= 3 and .spread >= 0 and .finds > 0))' <<<"$out"

@@ -19,7 +19,6 @@ says() { ended 0 '' "$1"; }
 
 reads_json() {
 	read_one --json
-	# shellcheck disable=SC2016 # jq's
 	jq -e ".probes[0]$kernel_check | $1" <<<"$out" || { echo "$out" && false; }
 }
 

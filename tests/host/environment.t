@@ -106,7 +106,6 @@ if [ -n "${method-}" ]; then
 	check 'report says why' 0 '' "$module: not measured: $method: .*balances.*balances" report "$got"
 	refuses 'report has no CSV of it' 1 "$module: $method: .*; needs " report --csv -P "$module" "$got"
 	run report --json "$got"
-	# shellcheck disable=SC2016 # jq's
 	ok 'and so in JSON' jq -e --arg name "$module" --arg method "$method" '
 		[.probes[] | select(.refused)] | length == 1 and .[0].module == $name
 		and (.[0].refused | startswith($method)) and (.[0] | keys == ["module", "refused"])' <<<"$out"

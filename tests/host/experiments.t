@@ -9,7 +9,6 @@ FIO_DIR=$(mktemp -d /var/tmp/latscope-test-XXXXXX) || exit # on a disk
 export FIO_DIR
 
 # rows: the command and the line of each row of the table, one per line, divided by a tab
-# shellcheck disable=SC2016 # the backticks of Markdown
 rows() { sed -nE 's/^\|.*\| `(latscope [^`]*)` \| `([^`]*)` \|$/\1\t\2/p' docs/experiments.md; }
 
 # pattern LINE: a regex for the line with any numbers

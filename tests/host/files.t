@@ -83,7 +83,6 @@ for name in run.db run.db-wal runqlat.csv runqlat.summary.json .runqlat.csv.tmp;
 done
 chown $user "$dir/way"
 before=$(find "$dir/victim" -printf '%p %s %m %U %T@ %C@\n' | sort)
-# shellcheck disable=SC2016 # for the shell within
 setpriv --reuid=$user --regid=$user --clear-groups bash -c '
 	cd "$1/way" && mkdir runs || exit
 	while :; do

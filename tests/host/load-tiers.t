@@ -58,7 +58,6 @@ is 'requests move between the first and CXL' "$(csv_value move_to local-ddr)" lo
 
 # Per CHA: the emulator spreads the reads unevenly, and each CHA measures the latency of one tier.
 by_cha_is_true() {
-	# shellcheck disable=SC2016 # awk's
 	awk -F, -v near="$near" -v far="$far" -v all="$(sed -nE 's/.*local-ddr: [0-9.]+ ns, ([0-9.]+) M.*/\1/p' <<<"$known")" '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		{ tier = $at["tier"]; ns = $at["latency_ns"]; rate = $at["requests_per_s"] / 1e6 }

@@ -3,7 +3,6 @@
 # suite: native
 # What record prints, its destinations, and errors when writing there: report prints the same of what was kept, on disks that are full
 # or read-only, too. A recorder must be at work on them; tests/cli/formats.t reads what was recorded once.
-# shellcheck disable=SC2016 # what awk, jq and other shells shall see
 . "$(dirname "$0")/../cli/cli.sh"
 skip_unless_able
 own_mounts

@@ -29,7 +29,6 @@ between() {
 # is more than one.
 own() {
 	before=$(now)
-	# shellcheck disable=SC2016 # for the shell within
 	run record -q --report -i 100ms -o "$dir/own" -- bash -c 'now >"$0"; head -c 50M /dev/zero | sha256sum; now >>"$0"' "$dir/inner"
 	after=$(now)
 	recorded=$(recording "$dir/own")

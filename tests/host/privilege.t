@@ -201,7 +201,6 @@ is 'there is none' "$(ls -A "$dir/mine")" ''
 entered() { [ "$(readlink "/proc/$pid/ns/user")" != "$(readlink /proc/self/ns/user)" ]; }
 few_users() {
 	mkfifo "$dir/mapped"
-	# shellcheck disable=SC2016 # its own
 	unshare -U sh -c 'read -r _ <"$0" && exec "$@"' "$dir/mapped" "$@" >"$dir/stdout" 2>"$dir/stderr" &
 	pid=$!
 	wait_for entered

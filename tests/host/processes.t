@@ -72,7 +72,6 @@ fi
 # A process that lives through the whole window, one that sleeps for a known part of it, and the table.
 perl -e 'select(undef, undef, undef, 0.02) while 1' &
 lives=$!
-# shellcheck disable=SC2016 # jq's
 two_slept() {
 	jq -e '[.processes[] | select(.ended and (.name | startswith("sleep")) and
 		.lived_sec >= 0.3 and .lived_sec < 0.3 + ($window | tonumber) - 0.6)] | length == 2' \

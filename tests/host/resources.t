@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: alone
 # The memory of latscope itself, with this machine's libraries, kernel and processes.
-# shellcheck disable=SC2016 # awk's
 . "$(dirname "$0")/../cli/cli.sh"
 skip_unless_able
 

@@ -3,7 +3,6 @@
 # suite: alone
 # ringlat on this machine's real CPU: each method works or says why not; and the method user is compared with the kernel's own count
 # of faults and with the clock.
-# shellcheck disable=SC2016 # jq's
 . "$(dirname "$0")/host.sh"
 
 # says FILTER: jq finds it true for $out

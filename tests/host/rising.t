@@ -3,7 +3,6 @@
 # suite: alone
 # report names the process that ran while waits were slow, and no other: a hog in bursts, and a steady process, of a real-time
 # policy on CPUs that run at the same time, which the VM does not have.
-# shellcheck disable=SC2016 # what awk, jq and other shells shall see
 . "$(dirname "$0")/host.sh"
 skip_unless_able
 skip_unless rmid --method switches

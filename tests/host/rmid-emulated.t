@@ -3,7 +3,6 @@
 # suite: alone
 # rmid by resctrl, on an emulated tree, of the processes of this machine and in its time: the rows have what the tree counted, and no
 # group is left behind. tests/emu/test_*.c have the tree.
-# shellcheck disable=SC2016 # what awk, jq and other shells shall see
 . "$(dirname "$0")/host.sh"
 own_mounts
 skip_unless rmid --method switches

@@ -3,7 +3,6 @@
 # suite: alone
 # rmid on this machine's own kernel, some switches of which may be hidden: the accuracy of CPU times, what is lost, its memory, output
 # and recordings. tests/kernels/rmid-* and compact-* have the methods on other kernels.
-# shellcheck disable=SC2016 # what awk, jq and other shells shall see
 . "$(dirname "$0")/host.sh"
 skip_unless rmid --method switches
 wrong 'no such method' "--method 'ladder': unknown method" rmid --method ladder -d 1s

@@ -51,7 +51,6 @@ run rmid -q -d 300ms --csv --method switches --rmids 1
 kill %%
 wait 2>/dev/null
 ok 'exhaustion: a process that waits has rows of its own' test "$(awk -F, '$8 == 0 && $8 != "" && NR > 1 { print $2 }' <<<"$out" | sort -u | grep -c .)" -ge 2
-# shellcheck disable=SC2016 # awk's
 is 'no two processes of a slot have the same RMID' \
 	"$(awk -F, 'NR > 1 && $8 > 0 && seen[$1, $8]++ { print }' <<<"$out")" ''
 check 'the output says how many wait' 0 '' 'RMIDs[[:space:]]+are[[:space:]]+emulated.*no[[:space:]]+RMID[[:space:]]+was[[:space:]]+free.*processes[[:space:]]+wait' \

@@ -19,7 +19,6 @@ at_least() { [ "$(metric "$1")" -ge "$2" ]; }
 said() { grep -qF "$1" "$dir/serve.err"; }
 # host NAME ARG...: as serve_start, on a machine of that name
 host() {
-	# shellcheck disable=SC2016 # of sh
 	as=(unshare -u sh -c 'hostname "$0" && exec "$@"' "$1")
 	serve_start --clickhouse "$clickhouse" --clickhouse-interval 1s "${@:2}"
 	as=()

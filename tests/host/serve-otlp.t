@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # serve --otlp over real connections: metrics for an OpenTelemetry collector, which is one that keeps what it gets (otlp-receiver.js). What it got is
 # compared with the schema (otlp-check.js) and with a scrape.
-# shellcheck disable=SC2016 # what awk, jq and other shells shall see
 . "$(dirname "$0")/../cli/serve.sh"
 skip_unless_able
 

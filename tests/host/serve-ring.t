@@ -123,7 +123,6 @@ is_blamed() {
 
 # hog CGROUP FILE: writes the CPU time that it had, in ns, to the file. The kernel's account of the cgroup can be seconds late.
 hog() {
-	# shellcheck disable=SC2016 # for the shells within
 	sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$1" taskset -c "$(($(nproc) - 1))" \
 		bash -c 'timeout 4 sh -c "while :; do :; done"; times' |
 		awk -F '[ms ]+' 'NR == 2 { printf "%d", (($1 + $3) * 60 + $2 + $4) * 1e9 }' >"$2"

@@ -3,7 +3,7 @@
 # suite: native
 # The alert rules for Prometheus and the dashboard for Grafana have no metric that latscope does not export: some are only there
 # when all probes run, so that a server must measure. tests/cli/serve-rules.t tests the rules themselves.
-# shellcheck disable=SC2016,SC2119 # of node; options of serve are optional
+# shellcheck disable=SC2119 # options of serve are optional
 . "$(dirname "$0")/../cli/serve.sh"
 skip_unless_able
 

@@ -59,7 +59,6 @@ if load_in_cgroup 2s; then
 
 	# Both have the whole load. A bucket is 9 % wide, and a slot of 3 % may be in the next one.
 	snapshot_new --last 1m
-	# shellcheck disable=SC2016 # of jq
 	quantile() {
 		json runqlat "first(.keys[]? | select(.name == \"$name\")) | .percentiles.p$1_us / 1e6"
 	}

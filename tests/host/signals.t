@@ -3,7 +3,6 @@
 # suite: native
 # Early ends of the real program: after signals the recording is complete, after kill -9 only the last interval is missing. Two
 # recorders at the same time. latscope leaves nothing in this machine's kernel.
-# shellcheck disable=SC2016 # what awk, jq and other shells shall see
 . "$(dirname "$0")/../cli/cli.sh"
 skip_unless_able
 

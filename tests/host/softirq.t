@@ -42,7 +42,6 @@ agrees() {
 	local count ns
 
 	read -r _ count ns < <(grep "^$1 " "$dir/traced")
-	# shellcheck disable=SC2016 # jq's
 	jq -e --arg vector "$1" --argjson count "${count:-0}" --argjson ns "${ns:-0}" '
 		[.probes[0].keys[] | select(.name == $vector)][0] as $key
 		| $count >= 1000 and $key.total_events <= $count and $key.total_events >= 0.9 * $count

@@ -61,7 +61,6 @@ like 'derived events are said to be so' "$(tr -s '\n ' ' ' <<<"$out")" 'occupanc
 
 # recomputed TIER: the latency of its last row, from the rows of the CHAs of that interval and socket
 recomputed() {
-	# shellcheck disable=SC2016 # awk's
 	awk -F, -v tier="$1" '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		$at["tier"] != tier { next }

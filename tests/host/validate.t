@@ -3,7 +3,6 @@
 # suite: alone
 # validate passes on this machine's own kernel, disks and CPUs, and finds every injected fault there. tests/unit/test_validate.c and
 # test_judge.c have the verdicts.
-# shellcheck disable=SC2016 # what awk, jq and other shells shall see
 . "$(dirname "$0")/host.sh"
 
 faults=.output/faults/latscope # the same with -DLATSCOPE_FAULTS

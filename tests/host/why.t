@@ -66,7 +66,6 @@ else
 fi
 
 # A process is called first, then second, then it ends; many end in the window.
-# shellcheck disable=SC2016 # for the shell within
 short_lives='
 	spin() { for ((i = 0; i < 200000; i++)); do :; done; }
 	taskset -cp $1 $BASHPID >/dev/null

@@ -3,7 +3,6 @@
 # suite: native
 # The workload of the real program, among the processes and users of this machine: it runs as it would alone, the window is its life,
 # and its end is reported.
-# shellcheck disable=SC2016 # what its shell shall see
 . "$(dirname "$0")/host.sh"
 skip_unless_able
 

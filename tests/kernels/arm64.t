@@ -18,7 +18,6 @@ declare -A x86_only=(
 )
 
 # Every command leaves its output and its exit status for the tests below.
-# shellcheck disable=SC2016 # for the guest
 functions='
 keep() { # NAME CMD...
 	local to=$LATSCOPE_VM_IO/$1

@@ -16,7 +16,6 @@ vm() {
 in_guest() { grep -qx "$1" "$dir/io/found" || { echo "the guest found only:" && cat "$dir/io/found" && false; }; }
 
 # One boot answers all; what it found goes by the shared directory.
-# shellcheck disable=SC2016 # for the guest
 inspect='
 found() { echo "$*" >>"$LATSCOPE_VM_IO/found"; }
 found "release $(uname -r)"

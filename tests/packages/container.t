@@ -13,7 +13,6 @@ leave
 mkdir "$root/runs"
 
 given=$(sed -n 's/.*--cap-add=\([A-Z_,]*\).*/\1/p' packaging/Containerfile | tr '[:upper:]' '[:lower:]')
-# shellcheck disable=SC2016 # for the shell within
 start='
 root=$1 capabilities=$2
 shift 2
@@ -57,7 +56,6 @@ OWN_PIDS=1
 tries "$given" latscope runqlat -d 100ms -p $sleeper
 ok 'with PIDs of its own, those of the host are not there' shows 1 'no such|does not exist|No such|namespace'
 OWN_PIDS=
-# shellcheck disable=SC2016 # for the shell within
 text=$(unshare -Ur --mount --pid --fork bash -c 'mount -t proc proc "$0/proc" && exec chroot "$0" latscope runqlat -d 100ms' "$root" 2>&1)
 status=$?
 ok 'a rootless container is refused' shows 77 'user namespace'

@@ -52,7 +52,6 @@ is 'both are there' "$(built_for "${releases[0]#*:}")" 2
 leave
 
 # In the guest the directory of the kernel's own modules hides that of the root, where DKMS has put ours.
-# shellcheck disable=SC2016 # for the guest
 guest='
 umount /lib/modules/$(uname -r)
 for name in rmid ringlat; do

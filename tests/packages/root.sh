@@ -90,7 +90,6 @@ same_bytes() {
 lintian_accepts() {
 	local said
 
-	# shellcheck disable=SC2016 # for the shell within
 	said=$(tests/distro -s deb -b "$2" "$1" sh -c 'lintian --allow-root --pedantic -I -E --show-overrides --tag-display-limit 0 --suppress-tags out-of-date-standards-version "$0"/*.changes 2>&1' "$2")
 	echo "$said"
 	! grep -q '^[EWIPX]: ' <<<"$said"

@@ -14,7 +14,6 @@ ok 'systemd installs after them' put systemd systemd-sysv busybox-static kmod
 leave
 
 # What the guest writes is a line for each thing that it found.
-# shellcheck disable=SC2016 # for the guest
 guest='
 unit=latscope-exporter.service
 say() { echo "$*" >>"$LATSCOPE_VM_IO/found"; }

@@ -20,7 +20,6 @@ preemption() {
 
 # examined PROBE: prints the result of doctor as lines "METHOD yes|no REASON"
 examined() {
-	# shellcheck disable=SC2016 # awk's
 	awk -v module="$1" '
 		/^[a-z]/ || /^$/ || /^\*/ { if (line) print line; line = ""; here = $1 ~ "^" module "[:,]?$"; next }
 		!here { next }

@@ -52,9 +52,8 @@ give_turn() {
 	await 'its turn' changed "${loops[0]}" "$w/account"
 }
 
-# A real-time task has a CPU for itself, until a task of higher priority starts; the kernel may throttle the latter, but not
-# in favour of the former. The task has waited as long as its account has not changed while the other one's has. Sets
-# $waited_ns.
+# A real-time task has a CPU for itself, until a task of higher priority starts; the kernel may throttle the latter, but not in
+# favour of the former. The task has waited as long as its account has not changed while the other one's has. Sets $waited_ns.
 stuck_window() {
 	begin
 	start_loop 1

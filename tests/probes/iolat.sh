@@ -690,9 +690,8 @@ delayed_reads() {
 	done
 }
 
-# Many tasks for few CPUs, on a kernel that preempts our programs while they run. If an interrupt completes the
-# requests, none is missing. If their own task does, some may be missing: at least the abandoned ones, at most
-# recursion_missed.
+# Many tasks for few CPUs, on a kernel that preempts our programs while they run. If an interrupt completes the requests, none is
+# missing. If their own task does, some may be missing: at least the abandoned ones, at most recursion_missed.
 preempted_requests() {
 	local method known unseen jobs=16 each=300 disk=nullb0
 	local count=$((jobs * each)) reads=("--numjobs=$jobs" "--number_ios=$each" --size=1g)

@@ -76,8 +76,7 @@ retried() {
 	is "$1: and joined with them" "$(fact "$2" memlat.joined)" "$(fact "$2" memlat.continued)"
 }
 
-# Faults of a thread that preempts bpf() calls of others. perf-event does not see them; only the event's own count shows
-# that.
+# Faults of a thread that preempts bpf() calls of others. perf-event does not see them; only the event's own count shows that.
 skipped_faults() {
 	local faults events missing methods=(perf-event)
 

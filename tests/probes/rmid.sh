@@ -33,7 +33,6 @@ wall() {
 
 	off=$(rows "SELECT sum(cpu_ns) - $(nproc --all) * (SELECT value FROM meta WHERE name = 'duration_ns') FROM rmid")
 	[ "$off" = 0 ] || { echo "the rows are off by $off ns" && return 1; }
-	# shellcheck disable=SC2016 # jq's
 	off=$(jq --argjson cpus "$(nproc --all)" '([.top_k[].cpu_ns, .others.cpu_ns // empty] |
 		map(.mean * .rows) | add) - .duration_sec * 1e9 * $cpus' "$recording/rmid.summary.json")
 	awk -v off="$off" 'BEGIN { exit off < -1e4 || off > 1e4 }' || { echo "the summary is off by $off ns" && return 1; }

@@ -88,7 +88,6 @@ long_ones() {
 			"$(printed hog run_sum_ns)" "$(most_ns "$2" runqlat $run_ns "$forever")" "$forever"
 }
 
-# shellcheck disable=SC2016 # its own
 busy='echo; end=$((${EPOCHREALTIME/./} + 300000)); while ((${EPOCHREALTIME/./} < end)); do :; done'
 
 # A task of a priority between both has the CPU when they begin.
@@ -323,8 +322,7 @@ drowsy_window() {
 }
 
 # right_drowsy NAME: as many waits as the thread's own account of switches says, together as long as the other one ran and no
-# longer than it had no CPU. It is known how many of them the
-# kernel does not count.
+# longer than it had no CPU. It is known how many of them the kernel does not count.
 right_drowsy() {
 	local key waits least most
 

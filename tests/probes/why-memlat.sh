@@ -188,7 +188,6 @@ reclaim() {
 	echo 3 >/proc/sys/vm/drop_caches
 	echo 12M >"$group/memory.$limit"
 	trace vmscan:mm_vmscan_memcg_reclaim_begin vmscan:mm_vmscan_memcg_reclaim_end
-	# shellcheck disable=SC2016 # for the other shell
 	explain 1 "$dir/in_group" -w -s "$side" /mnt/clean 2000 || ok "$method: pressure runs" false
 	traced=$(traced pressure)
 	rmdir $group
@@ -225,7 +224,6 @@ prepare_guest() {
 	echo madvise >/sys/kernel/mm/transparent_hugepage/enabled
 	echo madvise >/sys/kernel/mm/transparent_hugepage/defrag
 	[ -e $tracing/trace ] || mount -t tracefs none $tracing || return
-	# shellcheck disable=SC2016 # for that shell
 	printf '#!/bin/sh\necho $$ >/sys/fs/cgroup/why/cgroup.procs\nexec %s "$@"\n' "$reference/pressure" >"$dir/in_group"
 	chmod +x "$dir/in_group"
 }

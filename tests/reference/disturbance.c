@@ -15,7 +15,6 @@
  * kernel2 - kernel1 - (most2 - least1) switches were hidden in between. Without BPF, others_us,
  * least and most are 0.
  */
-#include <bpf/libbpf.h>
 
 #include <disturbance.skel.h>
 

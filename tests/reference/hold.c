@@ -8,7 +8,6 @@
  * and a byte is printed.
  */
 #include <poll.h>
-#include <sys/uio.h>
 
 #include "reference.h"
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * peak FILE PROGRAM [ARG...]: runs it, writes the most memory that it ever had resident, in kB, to
- * the file, and ends as it did.
- */
+/* peak FILE PROGRAM [ARG...]: runs it, writes its most resident kB to FILE, ends as it did. */
 
 #include "reference.h"
 

@@ -8,8 +8,6 @@
  * other chance: in a system call that touches more than 64 pages.
  */
 
-#include <sys/uio.h>
-
 #include "reference.h"
 
 static void read_file(const char *path)

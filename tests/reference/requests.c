@@ -14,11 +14,7 @@
  *
  * With -w it counts from ready=1 to the go, then prints.
  */
-#include <linux/types.h>
 #include <poll.h>
-
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 
 #include <requests.skel.h>
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * storm FORKS PROGRAM [ARG...]: so many processes that end at once, one after the other, and then
- * becomes the program.
- */
+/* storm FORKS PROGRAM [ARG...]: forks so many processes that end at once, then becomes it. */
 
 #include "reference.h"
 

@@ -17,7 +17,6 @@
  */
 
 #include "capture.h"
-#include "reference.h"
 
 #define MOST_THREADS 1024
 #define COMM "waits-worker"

@@ -14,8 +14,6 @@
  */
 #include "client.h"
 
-#include <sys/syscall.h>
-
 #define MOST 200000
 #define FAULTS 512
 

@@ -7,9 +7,6 @@
  */
 #include "client.h"
 
-#include <pthread.h>
-#include <sys/syscall.h>
-
 #define FILES 4
 #define WORKERS 4
 

@@ -284,10 +284,7 @@ CASE(writes)
 	ATTEMPT(HERE "1: movb $5, (%%rsi)", 0);
 	EXPECT(!seen.r8 && !seen.signals && pages[0] == 5);
 	EXPECT(waitpid(child, &status, 0) == child && !status);
-	/*
-	 * A read of what may be read but is not there yet is a crossing; the page is none the
-	 * worse.
-	 */
+	/* A read of what may be read but is not there yet is a crossing. */
 	ATTEMPT_WITH(CROSS_LOAD, 0, pages + 2 * PAGE, 0);
 	EXPECT(taken());
 	EXPECT(!pages[2 * PAGE]);
@@ -295,9 +292,7 @@ CASE(writes)
 	EXPECT(!seen.r8 && !seen.signals);
 }
 
-/*
- * Whether a stub or the kernel answers depends on what is mapped there; nothing is read either way.
- */
+/* What is mapped there decides whether a stub or the kernel answers; nothing is read. */
 CASE(kernel_addresses)
 {
 	begin();

@@ -7,7 +7,6 @@
 #include "client.h"
 
 #include <linux/kvm.h>
-#include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -326,10 +325,7 @@ CASE(unprivileged)
 	EXPECT(open(RINGLAT_DEVICE, O_RDWR) < 0 && errno == EACCES);
 }
 
-/*
- * The stubs do not give the counter to a task that must not read it, once it was switched out and
- * in.
- */
+/* After a switch, the stubs do not give the counter to a task that must not read it. */
 CASE(without_tsc)
 {
 	int fd = device_open();

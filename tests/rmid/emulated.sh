@@ -65,7 +65,6 @@ traced() {
 
 # merge: puts the trace of latscope between the kernel's events of the same time, up to the end of both
 merge() {
-	# shellcheck disable=SC2016 # awk's
 	{ cat && sed '/^#/d; /: rmid_/!d' "$dir/stdout"; } | awk -v until="$(sed -n 's/^# until *//p' "$dir/stdout")" '
 		match($0, /[0-9]+\.[0-9]+: [a-z_]+: /) {
 			time = substr($0, RSTART, RLENGTH)

@@ -3,7 +3,6 @@
  * libFuzzer's target for the book of RMIDs: each four bytes of the input are a step, and every step
  * is held against the oracle. Built with clang; run by tests/cli/rmid-fuzz.t.
  */
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -139,28 +139,19 @@ static void zombie(void)
 	reap(pid);
 }
 
-static pid_t fork_as(pid_t wanted)
-{
-	int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY);
-	pid_t pid;
-
-	reference_must(fd >= 0 && dprintf(fd, "%d", wanted - 1) > 0, "ns_last_pid: %m");
-	close(fd);
-	pid = reference_fork();
-	if (!pid)
-		_exit(0);
-	return pid;
-}
-
-/* The same PID again at once; somebody else may be faster now and then. */
+/* The same PID again at once, unless somebody else was faster. */
 static void pid_is_used_again(void)
 {
-	pid_t first = reference_fork();
+	pid_t first = reference_fork(), second;
 
 	if (!first)
 		_exit(0);
 	reap(first);
-	reap(fork_as(first));
+	second = reference_fork_as(first);
+	if (!second)
+		_exit(0);
+	if (second > 0)
+		reap(second);
 }
 
 /* As the user nobody, with a limit of 0 processes. */

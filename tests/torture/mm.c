@@ -78,10 +78,7 @@ static int in_flight_count(uint64_t config)
 	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/*
- * Faults of this thread that no exception caused: the task's count has all, that of the software
- * events only those of exceptions.
- */
+/* Faults of this thread without an exception: its own count has them, perf's has not. */
 static long gup_so_far(const struct actor *self)
 {
 	uint64_t minor = 0, major = 0;

@@ -52,7 +52,6 @@ static inline void bursts_end(void)
 	timeline__clear(&timeline);
 	rundb__close(db);
 	run__clear(&read_run);
-	unit_leave_dir();
 }
 
 #endif

@@ -20,13 +20,11 @@ static inline void begin(void)
 			   .run_spread = JUDGE_RUN_SPREAD },
 		.top = 10,
 	};
-	unit_enter_dir();
 }
 
 static inline void end(void)
 {
 	comparison__clear(&comparison);
-	unit_leave_dir();
 }
 
 static inline struct run *begin_memlat(void)

@@ -63,10 +63,7 @@ static inline struct run_probe *sample_probe(struct run *run, const char *name, 
 	return probe;
 }
 
-/*
- * Three probes: one with three metrics and keys, one refused, one without events. No samples
- * yet.
- */
+/* Three probes: with three metrics and keys, refused, and without events. No samples yet. */
 static inline struct run *sample_bare(void)
 {
 	struct run *run = calloc(1, sizeof(*run));

@@ -7,10 +7,7 @@
 
 #include "core/sanitize.h"
 
-/*
- * What was printed to unit_print(). No line is wider than a terminal or ends in a space.
- * Colours are no columns.
- */
+/* What was printed to unit_print(); no line is too wide for a terminal or ends in a space. */
 static inline char *sheet(void)
 {
 	char *text = unit_printed(), *copy = strdup(text);

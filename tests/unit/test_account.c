@@ -173,5 +173,3 @@ TEST(test_too_few_and_too_many_both_disagree)
 	assert_false(account__disagrees(&few));
 	assert_false(account__disagrees(&many));
 }
-
-UNIT_MAIN(.each = { unit_enter_dir, unit_leave_dir })

@@ -19,12 +19,11 @@ static const struct act_config process = { .method = "move_pages",
 /* Two nodes, and 100 pages of process 7, most on the second one. */
 static void set_up(void)
 {
-	unit_enter_dir();
 	make_nodes("0-1\n");
 	unit_write(dir, "proc/7/numa_maps", "1000 default N0=25 N1=75 kernelpagesize_kB=4\n");
 }
 
-TEST(test_placement_is_read_by_node, set_up, unit_leave_dir)
+TEST(test_placement_is_read_by_node, set_up)
 {
 	begin(process);
 	read_place();
@@ -37,7 +36,7 @@ TEST(test_placement_is_read_by_node, set_up, unit_leave_dir)
 }
 
 /* 1/32 of a node, 10000 kB, stays free: node 0 has room for 300 kB. */
-TEST(test_a_full_node_takes_nothing, set_up, unit_leave_dir)
+TEST(test_a_full_node_takes_nothing, set_up)
 {
 	begin(process);
 	assert_int_equal(act__move(act, 301 << 10, 1000000, &done, why), 0);
@@ -46,7 +45,7 @@ TEST(test_a_full_node_takes_nothing, set_up, unit_leave_dir)
 	end();
 }
 
-TEST(test_a_node_that_lost_its_memory_takes_nothing, set_up, unit_leave_dir)
+TEST(test_a_node_that_lost_its_memory_takes_nothing, set_up)
 {
 	begin(process);
 	unit_write(dir, NODES "has_memory", "1\n");
@@ -56,14 +55,14 @@ TEST(test_a_node_that_lost_its_memory_takes_nothing, set_up, unit_leave_dir)
 	end();
 }
 
-TEST(test_one_node_is_refused, set_up, unit_leave_dir)
+TEST(test_one_node_is_refused, set_up)
 {
 	unit_write(dir, NODES "has_memory", "0\n");
 	assert_int_equal(open_act(process), -EOPNOTSUPP);
 	assert_string_equal(why, "there is one NUMA node; --act needs two with memory");
 }
 
-TEST(test_two_actors_are_refused, set_up, unit_leave_dir)
+TEST(test_two_actors_are_refused, set_up)
 {
 	struct act *first;
 
@@ -76,7 +75,7 @@ TEST(test_two_actors_are_refused, set_up, unit_leave_dir)
 	end();
 }
 
-TEST(test_no_permission_is_said, set_up, unit_leave_dir)
+TEST(test_no_permission_is_said, set_up)
 {
 	int err;
 
@@ -90,7 +89,7 @@ TEST(test_no_permission_is_said, set_up, unit_leave_dir)
 }
 
 /* The number of a process that ended may be another one's by now. */
-TEST(test_another_process_of_the_same_number_is_left_alone, set_up, unit_leave_dir)
+TEST(test_another_process_of_the_same_number_is_left_alone, set_up)
 {
 	begin(process);
 	unit_write(dir, "proc/7/stat", "7 (other) S" STAT "5001 1\n");
@@ -101,7 +100,7 @@ TEST(test_another_process_of_the_same_number_is_left_alone, set_up, unit_leave_d
 	assert_int_equal(open_act(process), -ESRCH);
 }
 
-TEST(test_a_cgroup_is_read_with_those_below_it, set_up, unit_leave_dir)
+TEST(test_a_cgroup_is_read_with_those_below_it, set_up)
 {
 	const struct act_config target = { .method = "move_pages",
 					   .target = { .cgroup = "a" },
@@ -334,5 +333,3 @@ TEST(test_pages_of_threads_that_go_on_are_not_gone)
 	end_victim();
 	wait_for_victim();
 }
-
-UNIT_MAIN()

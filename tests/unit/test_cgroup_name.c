@@ -112,5 +112,3 @@ TEST(test_long_names_are_cut)
 	cgroup_name__parse(&name, path);
 	assert_int_equal(strlen(name.unit), CGROUP_NAME - 1);
 }
-
-UNIT_MAIN()

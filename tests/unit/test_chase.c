@@ -31,9 +31,7 @@ TEST(every_line_is_on_the_one_cycle)
 	}
 }
 
-/*
- * The order is random: a prefetcher would have the neighbour, so hardly any line is followed by it.
- */
+/* The order is random, as a prefetcher would have the neighbour. */
 TEST(hardly_a_step_is_to_a_neighbour)
 {
 	struct pointer_chase chase = { .bytes = LINES * CHASE_LINE, .cpu = -1 };
@@ -85,5 +83,3 @@ TEST(a_cpu_that_is_not_there_is_refused)
 	assert_int_equal(pointer_chase__prepare(&chase), -EINVAL);
 	pointer_chase__free(&chase);
 }
-
-UNIT_MAIN()

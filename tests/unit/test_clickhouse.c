@@ -162,5 +162,3 @@ TEST(test_statements_of_the_files)
 	}
 	bytes__free(&sql);
 }
-
-UNIT_MAIN()

@@ -2,12 +2,7 @@
 #include "compared.h"
 #include "fields.h"
 
-#include "store/json.h"
-
-/*
- * 136 slow events of 16,165 against 186 of 273,286: more, and yet a twelfth of the share. It has
- * been read as worse.
- */
+/* 136 slow events of 16,165 against 186 of 273,286: more, and yet a twelfth of the share. */
 TEST(shares_are_not_counts)
 {
 	const char *table, *summary;
@@ -108,6 +103,7 @@ TEST(many_events)
 		assert_has(text(), table[i].row);
 		assert_lacks(text(), "e+");
 		end();
+		unit_empty_dir();
 		begin();
 	}
 }
@@ -419,4 +415,4 @@ TEST(as_csv)
 	assert_int_equal(lines, 1 + JUDGE_STATISTICS + 2 /* buckets with events */);
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

@@ -53,7 +53,6 @@ static void make(bool with_table)
 
 static void begin(void)
 {
-	unit_enter_dir();
 	make(true);
 }
 
@@ -122,7 +121,7 @@ TEST(it_is_printed)
 	json_object_put(object);
 }
 
-TEST(without_a_table_there_is_nothing, unit_enter_dir, bursts_end)
+TEST(without_a_table_there_is_nothing, NULL, bursts_end)
 {
 	make(false);
 	assert_int_equal(correlation.nr, 0);
@@ -130,4 +129,4 @@ TEST(without_a_table_there_is_nothing, unit_enter_dir, bursts_end)
 	assert_string_equal(sheet(), "");
 }
 
-UNIT_MAIN(.each = { begin, bursts_end })
+UNIT_FIXTURES(.each = { begin, bursts_end })

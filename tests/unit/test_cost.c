@@ -131,4 +131,4 @@ TEST(a_probe_that_is_not_to_be_timed_asks_for_nothing)
 	assert_int_equal(out.timed_ns, 0);
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

@@ -78,12 +78,6 @@ static void make_machine(void)
 	make_kdamond(1);
 }
 
-static void set_up(void)
-{
-	unit_enter_dir();
-	make_machine();
-}
-
 static void has(const char *format, unsigned int which, const char *text)
 {
 	assert_line(unit_text(format, which), text);
@@ -252,4 +246,4 @@ TEST(test_what_another_program_made_is_left_alone)
 	has_kdamonds("0");
 }
 
-UNIT_MAIN(.each = { set_up, unit_leave_dir })
+UNIT_FIXTURES(.each = { make_machine })

@@ -106,4 +106,4 @@ TEST(without_a_list_of_children_they_are_found)
 	orphans_are_reaped_behind_the_workload();
 }
 
-UNIT_MAIN(.each = { .tear_down = end })
+UNIT_FIXTURES(.each = { .tear_down = end })

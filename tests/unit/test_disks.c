@@ -43,5 +43,3 @@ TEST(test_disks_below_are_found_through_the_stack)
 	assert_true(!strcmp(below, "sda, sdb") || !strcmp(below, "sdb, sda"));
 	assert_string_equal(disks__below(dir, 9 << 20, below, sizeof(below)), "");
 }
-
-UNIT_MAIN(.each = { unit_enter_dir, unit_leave_dir })

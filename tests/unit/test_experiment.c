@@ -344,4 +344,4 @@ TEST(plan_of_others_is_refused)
 	assert_int_equal(read_back(getuid() + 1), getuid() ? -EPERM : 0);
 }
 
-UNIT_MAIN(.all = { make_dir, remove_dir })
+UNIT_FIXTURES(.all = { make_dir, remove_dir })

@@ -3,7 +3,6 @@
 #include "unit.h"
 
 #include "core/fault_cost.h"
-#include "core/hist.h"
 
 static struct run *run;
 static struct fault_cost cost;
@@ -106,4 +105,4 @@ TEST(text_says_what_is_what)
 		   " 200 ns    20.0 %\n  handler ", " 1.00 us   100.0 %\n  not included: ");
 }
 
-UNIT_MAIN(.each = { new_run, free_run })
+UNIT_FIXTURES(.each = { new_run, free_run })

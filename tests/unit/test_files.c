@@ -21,14 +21,12 @@ static void begin(void)
 	run = sample_run();
 	file = (struct outfile){ 0 };
 	object = NULL;
-	unit_enter_dir();
 }
 
 static void end(void)
 {
 	json_object_put(object);
 	sample_free(run);
-	unit_leave_dir();
 }
 
 static const char *content(const char *name)
@@ -474,4 +472,4 @@ TEST(host_of_nothing_and_of_this)
 	assert_lacks(unit_keep(host__describe("")), "\n");
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include "core/hist.h"
 #include "fleet/answer.h"
 #include "fleet/sql.h"
 
@@ -202,4 +201,4 @@ TEST(test_what_cannot_be_true_is_doubted)
 	assert_string_equal(fleet_data__doubt(&hist, minute), "counts");
 }
 
-UNIT_MAIN(.each = { .tear_down = end })
+UNIT_FIXTURES(.each = { .tear_down = end })

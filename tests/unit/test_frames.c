@@ -3,8 +3,6 @@
 
 #include <sqlite3.h>
 
-#include "core/frames.h"
-#include "print/why.h"
 #include "store/rundb.h"
 
 static struct frames frames; /* of the test that runs */
@@ -154,7 +152,7 @@ static int open_run(void)
 	return rundb__open(&db, unit_path(dir, "run"), &read_run);
 }
 
-TEST(frames_are_read_back, unit_enter_dir, unit_leave_dir)
+TEST(frames_are_read_back)
 {
 	const struct frame *frame;
 
@@ -182,7 +180,7 @@ static void change(const char *sql)
 	sqlite3_close(file);
 }
 
-TEST(damaged_frames_are_refused, unit_enter_dir, unit_leave_dir)
+TEST(damaged_frames_are_refused)
 {
 	static const char *const changes[] = { "UPDATE frame SET address = 'not hexadecimal'",
 					       "UPDATE frame SET pid = -1",
@@ -198,4 +196,4 @@ TEST(damaged_frames_are_refused, unit_enter_dir, unit_leave_dir)
 	}
 }
 
-UNIT_MAIN(.each = { .tear_down = clear })
+UNIT_FIXTURES(.each = { .tear_down = clear })

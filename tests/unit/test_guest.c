@@ -207,4 +207,4 @@ TEST(exceptions_report_themselves)
 	}
 }
 
-UNIT_MAIN(.all = { build, drop })
+UNIT_FIXTURES(.all = { build, drop })

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sample.h"
 
-#include "core/sparse.h"
-
 /* The definition of the scheme in 128 bits, by division and search: shares nothing with hist.h. */
 static uint32_t defined_slot(uint64_t ns)
 {
@@ -135,10 +133,7 @@ static uint64_t draw(int shape)
 	}
 }
 
-/*
- * The slot's width is what the error may be: 1/32 of the value, 31.25 ns (a ns of rounding) below 1
- * us.
- */
+/* The error may be the slot's width: 1/32 of the value; below 1 us 31.25 ns, rounded up. */
 static void assert_close(uint64_t got, uint64_t exact)
 {
 	uint64_t off = got > exact ? got - exact : exact - got;
@@ -434,5 +429,3 @@ TEST(sparse_does_not_overflow)
 	assert_int_equal(sparse__add(&sparse, &sparse), -EOVERFLOW);
 	sparse__clear(&sparse);
 }
-
-UNIT_MAIN()

@@ -13,7 +13,6 @@
 #include <json-c/json.h>
 #include <sqlite3.h>
 
-#include <print/streams.h>
 #include "cli/cmd.h"
 
 #define CPU_SECONDS 60 /* for what takes 0.1 s, with sanitizers, on a slow machine */
@@ -517,4 +516,4 @@ TEST(without_its_log)
 	assert_int_equal(attack("without its log"), COUNT_OF(commands));
 }
 
-UNIT_MAIN(.each = { unit_enter_dir, unit_leave_dir }, .all = { record, forget })
+UNIT_FIXTURES(.all = { record, forget })

@@ -304,4 +304,4 @@ TEST(test_an_interval_needs_hosts_and_events)
 			    "one host has most of the events");
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

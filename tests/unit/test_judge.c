@@ -527,4 +527,4 @@ TEST(spread_of_a_mean_of_rates)
 	assert_true(fabs(found.per_second - 67.0 / 3) < 1e-9);
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

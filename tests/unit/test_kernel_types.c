@@ -218,5 +218,3 @@ TEST(programs_are_relocated_as_with_all_types)
 	globfree(&objects);
 	kernel__forget();
 }
-
-UNIT_MAIN()

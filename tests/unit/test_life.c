@@ -78,4 +78,4 @@ TEST(a_process_that_ended_is_the_one_that_lived)
 	assert_false(ended_since(&watch, 30, 2000));
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

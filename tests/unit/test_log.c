@@ -68,4 +68,4 @@ TEST(progress_needs_a_terminal)
 	assert_captured("said more\n");
 }
 
-UNIT_MAIN(.all = { unit_enter_dir, unit_leave_dir })
+UNIT_FIXTURES(.all = { unit_enter_dir, unit_leave_dir })

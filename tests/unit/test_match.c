@@ -150,4 +150,4 @@ TEST(thresholds_that_cannot_be_joined)
 	assert_int_equal(comparison.tails[0].ns, 8001);
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

@@ -158,4 +158,4 @@ TEST(test_what_a_path_does_not_say_is_absent)
 	assert_lacks(shown, "latscope_cgroup_info{cgroup=\"(unknown)\"");
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

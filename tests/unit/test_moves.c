@@ -118,4 +118,4 @@ TEST(random_bytes_leave_a_share)
 	assert_true(isfinite(emulator.machine.stream[0].latency));
 }
 
-UNIT_MAIN(.each = { begin })
+UNIT_FIXTURES(.each = { begin })

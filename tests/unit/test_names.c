@@ -252,4 +252,4 @@ TEST(no_cgroup2_is_no_error)
 	unit_remove(empty);
 }
 
-UNIT_MAIN(.all = { make_tree, remove_tree })
+UNIT_FIXTURES(.all = { make_tree, remove_tree })

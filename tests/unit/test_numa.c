@@ -171,5 +171,3 @@ TEST(test_unexpected_texts_of_nodes_are_refused)
 	unit_write(dir, NODES "has_cpu", "none\n");
 	assert_int_equal(numa_nodes__read(&nodes, dir), -EUCLEAN);
 }
-
-UNIT_MAIN(.each = { unit_enter_dir, unit_leave_dir })

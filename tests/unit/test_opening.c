@@ -172,4 +172,4 @@ TEST(none_and_one)
 	assert_true(pthread_equal(thread_of[0], caller));
 }
 
-UNIT_MAIN(.each = { begin })
+UNIT_FIXTURES(.each = { begin })

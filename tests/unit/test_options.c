@@ -280,5 +280,3 @@ TEST(help_is_printed_to_the_given_stream)
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
 		assert_true(strlen(line) <= 80);
 }
-
-UNIT_MAIN()

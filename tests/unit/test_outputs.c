@@ -204,5 +204,3 @@ TEST(a_recording_is_complete_if_all_is_written)
 		sample_free(run);
 	}
 }
-
-UNIT_MAIN(.each = { unit_enter_dir, unit_leave_dir })

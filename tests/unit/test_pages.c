@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * tierlat --pages: a made-up machine with two sockets and CXL memory, hostile processes, and real
- * ones.
- */
+/* tierlat --pages: a fake machine with two sockets and CXL; hostile processes; real ones. */
 #include "unit.h"
 
 #include <linux/mempolicy.h>
@@ -28,7 +25,6 @@ static void make_socket(unsigned int node, const char *cpus, unsigned int first)
 /* Nodes 0 and 1 are sockets; node 2 is CXL memory of socket 1. */
 static void make_machine(void)
 {
-	unit_enter_dir();
 	unit_write(dir, NODES "online", "0-2\n");
 	unit_write(dir, NODES "has_memory", "0-2\n");
 	unit_write(dir, NODES "has_cpu", "0-1\n");
@@ -43,7 +39,6 @@ static void make_machine(void)
 static void remove_machine(void)
 {
 	table__free(table);
-	unit_leave_dir();
 }
 
 /* A process that ran on this CPU last. */
@@ -284,4 +279,4 @@ TEST(a_process_bound_to_a_node_is_found_there)
 		assert_int_not_equal(table__value(table, i, PAGES_PID).integer, getpid());
 }
 
-UNIT_MAIN(.each = { make_machine, remove_machine })
+UNIT_FIXTURES(.each = { make_machine, remove_machine })

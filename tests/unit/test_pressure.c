@@ -3,13 +3,11 @@
 #include "fields.h"
 #include "sheet.h"
 
-#include "core/pressure.h"
-
 #define PSI(some, full)                                           \
 	"some avg10=1.00 avg60=2.00 avg300=3.00 total=" some "\n" \
 	"full avg10=0.00 avg60=0.00 avg300=0.00 total=" full "\n"
 
-#define ON_FILES(name) TEST(name, unit_enter_dir, close_here)
+#define ON_FILES(name) TEST(name, NULL, close_here)
 
 /* ---- reading the kernel's files ---- */
 
@@ -42,7 +40,6 @@ static void close_here(void)
 {
 	pressure__close(pressure);
 	table__free(table);
-	unit_leave_dir();
 }
 
 /* The newest row's value; -1: unknown. */
@@ -183,7 +180,6 @@ static void make(const struct table_column *columns, unsigned int nr)
 
 static void begin(void)
 {
-	unit_enter_dir();
 	make(pressure_columns, PRESSURE_COLUMNS);
 }
 
@@ -251,7 +247,7 @@ TEST(a_sentence_answers_each_question)
 	json_object_put(object);
 }
 
-TEST(recordings_without_it_say_nothing, unit_enter_dir, bursts_end)
+TEST(recordings_without_it_say_nothing, NULL, bursts_end)
 {
 	struct json_object *object = json_object_new_object();
 
@@ -265,7 +261,7 @@ TEST(recordings_without_it_say_nothing, unit_enter_dir, bursts_end)
 }
 
 /* A file may have any columns under this name. */
-TEST(other_columns_are_not_taken_for_it, unit_enter_dir, bursts_end)
+TEST(other_columns_are_not_taken_for_it, NULL, bursts_end)
 {
 	struct table_column columns[PRESSURE_COLUMNS];
 
@@ -276,4 +272,4 @@ TEST(other_columns_are_not_taken_for_it, unit_enter_dir, bursts_end)
 	assert_int_equal(correlation.nr, 0);
 }
 
-UNIT_MAIN(.each = { begin, bursts_end })
+UNIT_FIXTURES(.each = { begin, bursts_end })

@@ -221,5 +221,3 @@ TEST(effective_is_that_of_the_lags)
 			    effective_by_lags(ranks[0], ranks[1], nr), 1e-9 * (double)nr);
 	}
 }
-
-UNIT_MAIN()

@@ -3,7 +3,6 @@
 #include "recording.h"
 #include "unit.h"
 
-#include <core/hist.h>
 #include <serve/recorder.h>
 #include <serve/ring_files.h>
 
@@ -174,5 +173,3 @@ TEST(test_it_does_not_wait_for_the_disk)
 	finish();
 	assert_int_equal(syncs, 0);
 }
-
-UNIT_MAIN(.each = { unit_enter_dir, unit_leave_dir })

@@ -287,4 +287,4 @@ TEST(each_thread_explains_its_own_attempt)
 	assert_verdict(-EACCES, "wakeup", PROHIBITED);
 }
 
-UNIT_MAIN(.each = { begin_attempt })
+UNIT_FIXTURES(.each = { begin_attempt })

@@ -27,7 +27,6 @@ static void begin(void)
 	empty = calloc(1, sizeof(*empty));
 	result = calloc(1, sizeof(*result));
 	assert_true(hist && empty && result);
-	unit_enter_dir();
 }
 
 static void end(void)
@@ -35,7 +34,6 @@ static void end(void)
 	free(hist);
 	free(empty);
 	free(result);
-	unit_leave_dir();
 }
 
 /* Each value is in the one bucket that holds it, at every edge there is. */
@@ -575,4 +573,4 @@ TEST(driver_ends_early)
 	assert_int_equal(result->events[0].kept, 500);
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

@@ -78,7 +78,6 @@ static void make(const struct table_column *of, unsigned int nr)
 
 static void begin(void)
 {
-	unit_enter_dir();
 	make(columns, COLUMNS);
 }
 
@@ -169,11 +168,11 @@ TEST(it_is_printed)
 	json_object_put(object);
 }
 
-TEST(without_rmid_there_is_nothing, unit_enter_dir, end)
+TEST(without_rmid_there_is_nothing, NULL, end)
 {
 	make(NULL, 0);
 	report__print_rising(unit_print(), &rising);
 	assert_string_equal(sheet(), "");
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

@@ -4,7 +4,6 @@
 
 #include "core/clock.h"
 #include "probes/rmid/attribution.h"
-#include "probes/rmid/counters.h"
 #include "probes/rmid/cpus.h"
 #include "probes/rmid/module.h"
 #include "probes/rmid/phase.h"
@@ -468,7 +467,7 @@ TEST(lists_of_counters)
 	assert_int_equal(mask, 1 | 1 << 5);
 }
 
-TEST(cpus_that_are_online, unit_enter_dir, unit_leave_dir)
+TEST(cpus_that_are_online)
 {
 	bool online[8];
 
@@ -483,7 +482,7 @@ TEST(cpus_that_are_online, unit_enter_dir, unit_leave_dir)
 	assert_int_equal(cpus__read(unit_path(dir, "none"), online, 8), -ENOENT);
 }
 
-TEST(the_state_of_the_module, unit_enter_dir, unit_leave_dir)
+TEST(the_state_of_the_module)
 {
 	struct module_state module;
 	int fd;
@@ -597,7 +596,7 @@ TEST(the_coverage_of_the_caches)
 			    "no RMID was free 3 times, 2 processes wait for one");
 }
 
-TEST(others_that_use_rdt, unit_enter_dir, unit_leave_dir)
+TEST(others_that_use_rdt)
 {
 	const struct conflict *pqos;
 
@@ -610,5 +609,3 @@ TEST(others_that_use_rdt, unit_enter_dir, unit_leave_dir)
 	unit_write(dir, "proc/self/cpu_resctrl_groups", "res:/\nmon:/\n");
 	assert_has(conflict__find(dir)->why, "resctrl is mounted");
 }
-
-UNIT_MAIN()

@@ -41,17 +41,10 @@ static void tear_down(void)
 	emulation = NULL;
 }
 
-/* With a directory, and as many RMIDs as there are processes. */
-static void set_up_dir(void)
+/* As many RMIDs as there are processes. */
+static void set_up_all(void)
 {
-	unit_enter_dir();
 	emulate(8);
-}
-
-static void tear_down_dir(void)
-{
-	tear_down();
-	unit_leave_dir();
 }
 
 static void send(enum lat_rmid_life life, uint64_t key, uint32_t tgid, uint32_t pid,
@@ -202,7 +195,7 @@ static void write_stat(uint32_t tgid, const char *state, unsigned int threads, u
 }
 
 /* It is not known to have ended: nothing is freed. */
-TEST(who_cannot_be_looked_at_lives, set_up_dir, tear_down_dir)
+TEST(who_cannot_be_looked_at_lives, set_up_all, tear_down)
 {
 	begin(100000, 500, START);
 	write_stat(501, "S", 1, 0); /* makes the directories */
@@ -216,7 +209,7 @@ TEST(who_cannot_be_looked_at_lives, set_up_dir, tear_down_dir)
 }
 
 /* Of six, the first two live; the others are gone, a zombie, another process, and dead. */
-TEST(lost_ends_are_found_in_proc, set_up_dir, tear_down_dir)
+TEST(lost_ends_are_found_in_proc, set_up_all, tear_down)
 {
 	uint64_t tick = 1000000000ULL / (uint64_t)sysconf(_SC_CLK_TCK);
 
@@ -241,7 +234,7 @@ TEST(lost_ends_are_found_in_proc, set_up_dir, tear_down_dir)
 }
 
 /* It has ended, but its record is still to come. */
-TEST(who_ends_just_now_is_freed_by_its_record, set_up_dir, tear_down_dir)
+TEST(who_ends_just_now_is_freed_by_its_record, set_up_all, tear_down)
 {
 	begin(100000, 500, START);
 	assert_int_equal(emulation__check(emulation, dir, START + 5), 0);
@@ -253,7 +246,7 @@ TEST(who_ends_just_now_is_freed_by_its_record, set_up_dir, tear_down_dir)
 }
 
 /* Two are gone after the end of the window; of one, a record says that it ended since then. */
-TEST(who_ends_after_the_window_is_there_at_its_end, set_up_dir, tear_down_dir)
+TEST(who_ends_after_the_window_is_there_at_its_end, set_up_all, tear_down)
 {
 	const struct lat_rmid_task later = { .head.flags = RMID_ENDS_ALL, .key = 100001 };
 
@@ -294,7 +287,7 @@ static char *dump_to(const char *name)
 	return unit_read(dir, name);
 }
 
-TEST(the_dump_is_that_of_the_module, unit_enter_dir, tear_down_dir)
+TEST(the_dump_is_that_of_the_module, NULL, tear_down)
 {
 	struct module_state module;
 	struct lat_rmid_task odd = { .head = { .time_ns = START + 7, .flags = RMID_BEGINS },
@@ -329,7 +322,7 @@ TEST(the_dump_is_that_of_the_module, unit_enter_dir, tear_down_dir)
 }
 
 /* More than one reading of the file. */
-TEST(a_long_dump_is_copied_whole, unit_enter_dir, tear_down_dir)
+TEST(a_long_dump_is_copied_whole, NULL, tear_down)
 {
 	char *text;
 	FILE *out;
@@ -545,5 +538,3 @@ TEST(random_histories_keep_all_guarantees, NULL, tear_down)
 	assert_true(judged > 10000);
 	assert_true(late > 1000);
 }
-
-UNIT_MAIN()

@@ -3,7 +3,6 @@
 #include "unit.h"
 
 #include <linux/perf_event.h>
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
 
 #include <bpf/bpf.h>
@@ -119,4 +118,4 @@ TEST(another_error_is_one)
 	assert_int_equal(events__tick(&events, PROGRAM, all, CPUS), -ENOENT);
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

@@ -404,5 +404,3 @@ TEST(test_every_interleaving_of_3_processes_with_3_rmids)
 	assert_null(broken);
 	assert_true(seen_count > 10000);
 }
-
-UNIT_MAIN()

@@ -177,11 +177,10 @@ TEST(test_what_runs_is_in_the_register, boot_and_load)
 	assert_int_equal(kernel.pqr_assoc[1], 0);
 }
 
-TEST(test_a_mount_has_all_given_back_while_the_cpus_switch, boot)
+TEST(test_a_mount_has_all_given_back_while_the_cpus_switch)
 {
 	for (int i = 0; i < 200; i++) {
-		boot();
-		load();
+		boot_and_load();
 		run_any();
 		run_any();
 		kernel.resctrl_mounted = true;
@@ -226,12 +225,11 @@ static void happen(void)
 	theirs_are_there();
 }
 
-TEST(test_what_another_program_writes_stays_and_is_noticed, boot)
+TEST(test_what_another_program_writes_stays_and_is_noticed)
 {
 	for (int i = 0; i < 500; i++) {
-		boot();
+		boot_and_load();
 		memset(theirs, 0, sizeof(theirs));
-		load();
 		for (u64 j = unit_random() % 8; j; j--)
 			run_any();
 		write_as_another_program();
@@ -481,7 +479,7 @@ static int read_once(u64 raw, u32 event, u64 *bytes)
 	return status_of(event, bytes);
 }
 
-TEST(test_counters_are_as_wide_as_the_vendor_has_them, boot)
+TEST(test_counters_are_as_wide_as_the_vendor_has_them)
 {
 	static const struct {
 		u32 vendor;
@@ -492,18 +490,15 @@ TEST(test_counters_are_as_wide_as_the_vendor_has_them, boot)
 	u64 bytes = 0;
 
 	for (size_t i = 0; i < 3; i++) {
-		boot();
 		boot_cpu_data.x86_vendor = vendors[i].vendor;
-		load();
-		cpu__listen();
+		listen();
 		give_birth_to(1);
 		read_once(BIT(vendors[i].bits - 1) - 1, LATSCOPE_RMID_MBM_TOTAL, &bytes);
 		read_once(BIT(vendors[i].bits) - 1, LATSCOPE_RMID_MBM_TOTAL, &bytes);
 		assert_true(bytes == BIT(vendors[i].bits - 1) * 65536);
 		read_once(2, LATSCOPE_RMID_MBM_TOTAL, &bytes); /* it went round */
 		assert_true(bytes == 3 * 65536);
-		cpu__unlisten();
-		unload();
+		unlisten();
 	}
 	boot_cpu_data.x86_vendor = X86_VENDOR_INTEL;
 }
@@ -521,7 +516,7 @@ TEST(test_a_register_that_faults_is_an_error_and_not_0, listen, unlisten)
 	assert_int_equal(kernel.warnings, 0);
 }
 
-TEST(test_what_a_model_counts_wrong_is_not_read, boot)
+TEST(test_what_a_model_counts_wrong_is_not_read)
 {
 	static const struct {
 		u32 model;
@@ -540,14 +535,11 @@ TEST(test_what_a_model_counts_wrong_is_not_read, boot)
 	u64 unused = 0;
 
 	for (size_t i = 0; i < COUNT_OF(models); i++) {
-		boot();
 		boot_cpu_data.x86_model = models[i].model;
 		boot_cpu_data.x86_stepping = models[i].stepping;
-		load();
-		cpu__listen();
+		listen();
 		give_birth_to(1);
 		read_once(5, LATSCOPE_RMID_OCCUPANCY, &unused);
-		cpu__unlisten();
 		assert_int_equal(status_of(LATSCOPE_RMID_OCCUPANCY, &unused), models[i].occupancy);
 		assert_int_equal(status_of(LATSCOPE_RMID_MBM_TOTAL, &unused), models[i].bandwidth);
 		assert_int_equal(status_of(LATSCOPE_RMID_MBM_LOCAL, &unused), models[i].bandwidth);
@@ -555,8 +547,6 @@ TEST(test_what_a_model_counts_wrong_is_not_read, boot)
 		assert_string_equal(pqr__state(), models[i].rdt);
 		assert_int_equal(strstr(kernel.log, "wrong") != NULL,
 				 models[i].bandwidth != LATSCOPE_RMID_BASELINE);
-		unload();
+		unlisten();
 	}
 }
-
-UNIT_MAIN()

@@ -122,5 +122,3 @@ TEST(test_only_what_was_given_out_is_freed, set_up)
 	assert_int_equal(rmid_alloc__get(&alloc, 5, 10 + LIMBO), 2);
 	assert_int_equal(rmid_alloc__get(&alloc, 6, 10 + LIMBO), 0);
 }
-
-UNIT_MAIN()

@@ -206,5 +206,3 @@ TEST(test_a_written_register_is_distinguished_from_one_that_was_reset)
 	assert_int_equal(pqr_verdict(8, 0, 0), PQR_TAKEN);
 	assert_int_equal(pqr_verdict(1ULL << 32 | 7, 7, 0), PQR_TAKEN); /* another CLOSID */
 }
-
-UNIT_MAIN()

@@ -551,10 +551,7 @@ TEST(any_spans_with_any_losses_balance, set_up, tear_down)
 				account(reference->lost, 1, at[cpu], to);
 			}
 			at[cpu] = to;
-			/*
-			 * A loss shows with the next span, so no span may be open when slots are
-			 * returned.
-			 */
+			/* Slots are returned with no span open: a loss shows with the next one. */
 			add(cpu, 0, at[cpu], at[cpu] + 1);
 			reference->ns[(at[cpu] - START) / MS][0]++;
 			at[cpu]++;
@@ -567,4 +564,4 @@ TEST(any_spans_with_any_losses_balance, set_up, tear_down)
 	free(reference);
 }
 
-UNIT_MAIN(.each = { set_up_one, tear_down })
+UNIT_FIXTURES(.each = { set_up_one, tear_down })

@@ -78,4 +78,4 @@ TEST(the_window_is_summed_alike)
 	assert_int_equal(totals.nr, 0);
 }
 
-UNIT_MAIN(.each = { set_up, tear_down })
+UNIT_FIXTURES(.each = { set_up, tear_down })

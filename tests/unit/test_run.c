@@ -225,5 +225,3 @@ TEST(data_adds_up)
 	free(total);
 	free(delta);
 }
-
-UNIT_MAIN()

@@ -5,7 +5,6 @@
 #include <sqlite3.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "store/rundb.h"
 #include "store/rundir.h"
@@ -338,7 +337,6 @@ static void end_test(void)
 	if (writing > 0)
 		stop_writer();
 	unload();
-	unit_leave_dir();
 }
 
 /* The totals are those of a whole number of intervals, in every counter and every slot. */
@@ -427,10 +425,7 @@ TEST(read_while_it_is_written)
 	read_what_is_written(10);
 }
 
-/*
- * For children, which must not fail by cmocka's jumps: the number of complete intervals, negative
- * on an error.
- */
+/* For children, where cmocka must not jump: the number of complete intervals, or -1. */
 static int peek(const char *where)
 {
 	struct run *read = calloc(1, sizeof(*read));
@@ -707,4 +702,4 @@ TEST(errors_are_explained)
 	assert_string_equal(rundb__explain(-EACCES), strerror(EACCES));
 }
 
-UNIT_MAIN(.each = { unit_enter_dir, end_test })
+UNIT_FIXTURES(.each = { .tear_down = end_test })

@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "session/seccomp.c"
@@ -198,5 +197,3 @@ TEST(test_all_threads_have_the_filter)
 	assert_int_equal(pipe(ends), 0);
 	assert_int_equal(unit_in_child(open_socket_in_a_thread), ENOSYS);
 }
-
-UNIT_MAIN()

@@ -4,8 +4,6 @@
 
 #include <poll.h>
 #include <pthread.h>
-#include <sys/socket.h>
-#include <time.h>
 
 #include <microhttpd.h>
 #include <zlib.h>
@@ -402,4 +400,4 @@ TEST(test_urls)
 	assert_string_equal(why, "http://a.example:1/x");
 }
 
-UNIT_MAIN(.each = { prepare, clean })
+UNIT_FIXTURES(.each = { prepare, clean })

@@ -4,7 +4,6 @@
 
 #include <sys/sysinfo.h>
 
-#include <serve/exposition.h>
 #include <serve/exposition_otlp.h>
 #include <serve/health.h>
 #include <serve/listen.h>
@@ -358,4 +357,4 @@ TEST(test_addresses)
 		assert_int_equal(listen__parse(&address, bad[i]), -EINVAL);
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

@@ -143,4 +143,4 @@ TEST(as_json)
 	json_object_put(object);
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

@@ -46,5 +46,3 @@ TEST(what_a_thread_takes_is_ignored_again)
 	assert_false(is_ignored(CANCEL));
 	assert_true(is_ignored(SETXID));
 }
-
-UNIT_MAIN()

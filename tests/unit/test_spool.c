@@ -27,7 +27,6 @@ static void close_spool(void)
 
 static void begin_without(void)
 {
-	unit_enter_dir();
 	snprintf(path, sizeof(path), "%s/spool", dir);
 }
 
@@ -35,12 +34,6 @@ static void begin(void)
 {
 	begin_without();
 	open_spool();
-}
-
-static void end(void)
-{
-	close_spool();
-	unit_leave_dir();
 }
 
 /* Batch number `at` has its number as text, `len` bytes long. */
@@ -312,7 +305,7 @@ TEST(test_one_process_at_a_time)
 	assert_int_equal(unit_in_child(hold), 0);
 }
 
-TEST(test_links_are_not_followed, begin_without, end)
+TEST(test_links_are_not_followed, begin_without, close_spool)
 {
 	char other[160];
 
@@ -328,7 +321,7 @@ TEST(test_links_are_not_followed, begin_without, end)
 	assert_int_equal(spool__new(&spool, path, MOST), -EREMCHG);
 }
 
-TEST(test_the_file_of_something_else_stays, begin_without, end)
+TEST(test_the_file_of_something_else_stays, begin_without, close_spool)
 {
 	static const char *const texts[] = { "root:x:0:0:root:/root:/bin/bash\n", "7" };
 
@@ -358,4 +351,4 @@ TEST(test_half_a_first_batch_is_overwritten)
 	assert_int_equal(take(), 1);
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, close_spool })

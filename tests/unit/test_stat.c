@@ -356,5 +356,3 @@ TEST(variation_is_of_the_middles_of_slots)
 		    (middles[1] - middles[0]) / (middles[1] + middles[0]), 1e-9);
 	observation__clear(&observation);
 }
-
-UNIT_MAIN()

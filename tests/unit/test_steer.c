@@ -435,4 +435,4 @@ TEST(test_equal_latency_is_near_the_highest_rate)
 	}
 }
 
-UNIT_MAIN(.each = { begin })
+UNIT_FIXTURES(.each = { begin })

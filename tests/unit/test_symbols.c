@@ -8,7 +8,6 @@
 #include "symbols/symbols.c"
 
 #include <core/clock.h>
-#include <core/frames.h>
 
 #define DEPTH 32
 
@@ -95,12 +94,6 @@ static void end_symbols(void)
 {
 	symbols__free(symbols);
 	symbols = NULL;
-}
-
-static void tear_down(void)
-{
-	end_symbols();
-	unit_leave_dir();
 }
 
 /* NULL: the kernel's own. */
@@ -576,4 +569,4 @@ static void ignore_closed_pipes(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-UNIT_MAIN(.each = { unit_enter_dir, tear_down }, .all = { ignore_closed_pipes })
+UNIT_FIXTURES(.each = { .tear_down = end_symbols }, .all = { ignore_closed_pipes })

@@ -498,4 +498,4 @@ TEST(a_damaged_table_is_refused)
 	}
 }
 
-UNIT_MAIN(.each = { begin, end }, .all = { unit_enter_dir, unit_leave_dir })
+UNIT_FIXTURES(.each = { begin, end }, .all = { unit_enter_dir, unit_leave_dir })

@@ -88,9 +88,7 @@ TEST(a_refused_probe)
 		    "memlat: not measured: the kernel does not allow kprobes here (lockdown)\n");
 }
 
-/*
- * Missing events that could hide a tail are printed before any number, with reasons; fewer are not.
- */
+/* Missing events that could hide a tail are printed first, with reasons; fewer are not. */
 TEST(missing_events_come_first)
 {
 	__u64 *abandoned = &run->probes[0].total.metrics[0].counts[LAT_ABANDONED];
@@ -338,4 +336,4 @@ TEST(timing_waits_for_events)
 	assert_false(summary__is_timed(5000000000, 2, 0));
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

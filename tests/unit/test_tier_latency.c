@@ -335,9 +335,7 @@ TEST(three_tiers_are_counted_whole)
 	}
 }
 
-/*
- * Some boxes are nearer to memory: the error of the few that infer inserts from occupancy is small.
- */
+/* Some boxes are nearer to memory: inferring inserts from occupancy adds a small error. */
 TEST(latencies_need_not_be_the_same)
 {
 	tier_share__out(shares, BOXES, 3, false);
@@ -606,5 +604,3 @@ TEST(noise_moves_nothing)
 		assert_true(colloid_search__step(&search, &defaults, &load).shift == 0);
 	}
 }
-
-UNIT_MAIN()

@@ -296,4 +296,4 @@ TEST(invalid_cpuinfo_is_refused)
 	assert_int_equal(tier_cpu__read(&cpu, "/nowhere"), -ENOENT);
 }
 
-UNIT_MAIN(.all = { unit_enter_dir, unit_leave_dir })
+UNIT_FIXTURES(.all = { unit_enter_dir, unit_leave_dir })

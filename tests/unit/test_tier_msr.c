@@ -338,4 +338,4 @@ TEST(another_latscope_is_left_alone)
 	}
 }
 
-UNIT_MAIN(.each = { begin }, .all = { unit_enter_dir, unit_leave_dir })
+UNIT_FIXTURES(.each = { begin }, .all = { unit_enter_dir, unit_leave_dir })

@@ -698,4 +698,4 @@ TEST(damaged_files_are_refused)
 	}
 }
 
-UNIT_MAIN(.all = { unit_enter_dir, unit_leave_dir })
+UNIT_FIXTURES(.all = { unit_enter_dir, unit_leave_dir })

@@ -20,14 +20,12 @@ static const struct timeline_rules rules = { .confidence = 0.95, .lines = REPORT
 static void begin(void)
 {
 	memset(&timeline, 0, sizeof(timeline));
-	unit_enter_dir();
 }
 
 static void end(void)
 {
 	timeline__clear(&timeline);
 	run__clear(&read_run);
-	unit_leave_dir();
 }
 
 /* By chance, but with a correlation of nearly 0 to bursts(). */
@@ -218,6 +216,7 @@ TEST(lines)
 	assert_int_equal(slow, timeline.probes[IOLAT].slow);
 	assert_says("time line: 3 intervals of 1 s per line (--all-intervals");
 	end();
+	unit_empty_dir();
 	begin();
 	record_and_read(&score, INTERVALS, &all);
 	assert_int_equal(timeline.nr_lines, INTERVALS);
@@ -237,6 +236,7 @@ TEST(what_is_slow)
 	/* If all events are alike, all are slow: no edge is nearer to 1 %. */
 	assert_int_equal(timeline.probes[MEMLAT].slow, timeline.probes[MEMLAT].events);
 	end();
+	unit_empty_dir();
 	begin();
 	record_and_read(&score, INTERVALS, &asked);
 	assert_int_equal(timeline.probes[IOLAT].slow, timeline.probes[IOLAT].events);
@@ -305,4 +305,4 @@ TEST(intervals_that_took_longer)
 	assert_says("; 60 of 60 took at least 50 % longer (longest: 1.00 s) because");
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

@@ -268,5 +268,3 @@ TEST(sizes)
 		assert_string_equal(units__size(text, bytes), cases[i].shown);
 	}
 }
-
-UNIT_MAIN()

@@ -352,5 +352,3 @@ TEST(straight_paths_do_what_the_general_ones_do)
 {
 	for_seeds(compare_paths, 400, 100 * 400);
 }
-
-UNIT_MAIN()

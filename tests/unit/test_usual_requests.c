@@ -411,5 +411,3 @@ TEST(a_later_request_at_the_same_address_is_another_one)
 	assert_int_equal(counted->metrics[IOLAT_DEVICE].counts[LAT_ABANDONED], 1);
 	assert_int_equal(looked_up, 0);
 }
-
-UNIT_MAIN()

@@ -358,5 +358,3 @@ TEST(raw_tp_records_or_counts_each_wait)
 {
 	check_waits(RAW_TP, false);
 }
-
-UNIT_MAIN()

@@ -372,5 +372,3 @@ TEST(straight_paths_do_what_the_general_ones_do)
 {
 	for_seeds(compare_paths, 600, 50 * 600);
 }
-
-UNIT_MAIN()

@@ -88,5 +88,3 @@ TEST(other_errors_are_not_retried)
 	assert_int_equal(try_reference(TRIES, -EOPNOTSUPP, -EOPNOTSUPP), -EOPNOTSUPP);
 	assert_int_equal(calls, 1);
 }
-
-UNIT_MAIN()

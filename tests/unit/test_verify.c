@@ -63,9 +63,7 @@ TEST(less_time_than_a_step_is_at_least_none)
 	assert_int_equal(conclude(&verify)->time.kernel_low, 0);
 }
 
-/*
- * docs/method.md: 0.1 % of events and 4 per CPU, 1 % of time; what the probe allows for is added.
- */
+/* docs/method.md: 0.1 % of events and 4 per CPU, 1 % of time, and the probe's own. */
 TEST(tolerances_are_those_of_the_documentation)
 {
 	const struct run_check *check = conclude(&four_moments);
@@ -127,5 +125,3 @@ TEST(an_account_that_cannot_be_read_says_why)
 	refuses(&verify, "it has no pgfault");
 	assert_string_equal(module.check.source, "/sys/block/*/stat");
 }
-
-UNIT_MAIN()

@@ -2,7 +2,6 @@
 /* The weights of weighted interleave, with files below a temporary root. */
 #include "acting.h"
 
-#include "probes/tierlat/act_internal.h"
 #include "probes/tierlat/act_weights.h"
 
 #define WEIGHTS "sys/kernel/mm/mempolicy/weighted_interleave/"
@@ -26,12 +25,6 @@ static void make_machine(void)
 	unit_write(dir, "proc/7/numa_maps",
 		   "1000 default N0=500 kernelpagesize_kB=4\n"
 		   "2000 weighted interleave:0-1 N0=25 N1=75 kernelpagesize_kB=4\n");
-}
-
-static void set_up(void)
-{
-	unit_enter_dir();
-	make_machine();
 }
 
 static void has(const char *name, const char *text)
@@ -73,7 +66,7 @@ TEST(test_weights_fit_a_share)
 	}
 }
 
-TEST(test_weights_are_set_and_put_back, set_up, unit_leave_dir)
+TEST(test_weights_are_set_and_put_back, make_machine)
 {
 	begin(process);
 	read_place();
@@ -91,7 +84,7 @@ TEST(test_weights_are_set_and_put_back, set_up, unit_leave_dir)
 }
 
 /* From Linux 6.16 on, the kernel can choose the weights; a weight that is written ends this. */
-TEST(test_the_kernels_choice_is_put_back, set_up, unit_leave_dir)
+TEST(test_the_kernels_choice_is_put_back, make_machine)
 {
 	static const char *const choices[] = { "true", "false" };
 
@@ -106,7 +99,7 @@ TEST(test_the_kernels_choice_is_put_back, set_up, unit_leave_dir)
 	}
 }
 
-TEST(test_weights_stay_if_nothing_was_set_or_with_keep, set_up, unit_leave_dir)
+TEST(test_weights_stay_if_nothing_was_set_or_with_keep, make_machine)
 {
 	begin(process);
 	unit_write(dir, WEIGHTS "node0", "7\n");
@@ -119,7 +112,7 @@ TEST(test_weights_stay_if_nothing_was_set_or_with_keep, set_up, unit_leave_dir)
 	has("node1", "3");
 }
 
-TEST(test_weights_of_another_program_end_it, set_up, unit_leave_dir)
+TEST(test_weights_of_another_program_end_it, make_machine)
 {
 	begin(process);
 	unit_write(dir, WEIGHTS "node1", "8\n");
@@ -133,7 +126,7 @@ TEST(test_weights_of_another_program_end_it, set_up, unit_leave_dir)
 }
 
 /* Two names of one file: the weight of the first node is not what was written. */
-TEST(test_weights_are_read_back, set_up, unit_leave_dir)
+TEST(test_weights_are_read_back, make_machine)
 {
 	char *first;
 
@@ -148,7 +141,7 @@ TEST(test_weights_are_read_back, set_up, unit_leave_dir)
 	has("node1", "2");
 }
 
-TEST(test_machines_without_weights_are_refused, set_up, unit_leave_dir)
+TEST(test_machines_without_weights_are_refused, make_machine)
 {
 	assert_int_equal(act__look("weighted-interleave", dir, why), 0);
 	unit_write(dir, WEIGHTS "node1", "0\n");
@@ -159,7 +152,7 @@ TEST(test_machines_without_weights_are_refused, set_up, unit_leave_dir)
 	assert_refused(process, -EOPNOTSUPP, "one NUMA node");
 }
 
-TEST(test_older_kernels_are_refused, unit_enter_dir, unit_leave_dir)
+TEST(test_older_kernels_are_refused)
 {
 	make_nodes("0-1\n");
 	assert_int_equal(act__look("weighted-interleave", dir, why), -EOPNOTSUPP);
@@ -167,7 +160,7 @@ TEST(test_older_kernels_are_refused, unit_enter_dir, unit_leave_dir)
 }
 
 /* It opens the files for reading only. */
-TEST(test_a_dry_run_needs_no_write, set_up, unit_leave_dir)
+TEST(test_a_dry_run_needs_no_write, make_machine)
 {
 	begin(dry_run);
 	read_place();
@@ -184,5 +177,3 @@ TEST(test_weights_lead_the_placement_by_a_tenth)
 	assert_true(fabs(act_weights__aim(1, 1, 0.02) - 1) < 1e-12);
 	assert_true(fabs(act_weights__aim(0.01, 0.01, -0.02)) < 1e-12);
 }
-
-UNIT_MAIN()

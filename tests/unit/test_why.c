@@ -288,4 +288,4 @@ TEST(text_stays_within_80_columns)
 	}
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sample.h"
 
-#include <core/why.h>
-
 #include "stats/why_change.h"
 
 #define RUNS 3
@@ -129,4 +127,4 @@ TEST(recordings_without_parts_do_not_count)
 	assert_int_equal(changes_of("runqlat"), 0);
 }
 
-UNIT_MAIN(.each = { .tear_down = end })
+UNIT_FIXTURES(.each = { .tear_down = end })

@@ -161,4 +161,4 @@ TEST(an_error_is_returned)
 	assert_int_equal(why_pairs__read(&all->read, fails, all), -12);
 }
 
-UNIT_MAIN(.each = { begin, end })
+UNIT_FIXTURES(.each = { begin, end })

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What unit tests share: cmocka with its headers, the list of tests, printed texts, random numbers,
- * a tree of fake files.
- */
+/* What unit tests share: cmocka, the list of tests, texts, random numbers, fake files. */
 #ifndef LATSCOPE_TESTS_UNIT_H
 #define LATSCOPE_TESTS_UNIT_H
 
@@ -26,116 +23,6 @@
 #include <cmocka.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-/* ---- the tests of a file ---- */
-
-/* Called before and after; each may be NULL. tear_down() runs after a failure, too. */
-struct unit_fixture {
-	void (*set_up)(void), (*tear_down)(void);
-};
-
-/* `each` is for tests without a fixture of their own, `all` is around all tests. */
-struct unit_fixtures {
-	struct unit_fixture each, all;
-};
-
-struct unit_test {
-	const char *name;
-	unsigned int line;
-	void (*run)(void);
-	struct unit_fixture fixture;
-	struct unit_test *next;
-};
-
-static struct {
-	struct unit_test *first;
-	size_t nr;
-	struct unit_fixture all;
-} unit_tests;
-
-/* In the order of the source: constructors run in any order. */
-static inline void unit_add(struct unit_test *test)
-{
-	struct unit_test **at = &unit_tests.first;
-
-	while (*at && (*at)->line <= test->line)
-		at = &(*at)->next;
-	test->next = *at;
-	*at = test;
-	unit_tests.nr++;
-}
-
-static inline int unit_call(void (*function)(void))
-{
-	if (function)
-		function();
-	return 0;
-}
-
-static inline void unit_run_test(void **test)
-{
-	((const struct unit_test *)*test)->run();
-}
-
-static inline int unit_set_up(void **test)
-{
-	return unit_call(((const struct unit_test *)*test)->fixture.set_up);
-}
-
-static inline int unit_tear_down(void **test)
-{
-	return unit_call(((const struct unit_test *)*test)->fixture.tear_down);
-}
-
-static inline int unit_set_up_all(void **state)
-{
-	return unit_call(unit_tests.all.set_up);
-}
-
-static inline int unit_tear_down_all(void **state)
-{
-	return unit_call(unit_tests.all.tear_down);
-}
-
-static inline int unit_run(struct unit_fixtures fixtures)
-{
-	struct CMUnitTest *tests = calloc(unit_tests.nr, sizeof(*tests)), *next = tests;
-	int failed;
-
-	umask(022); /* programs without privileges read what tests write */
-	unit_tests.all = fixtures.all;
-	for (struct unit_test *test = unit_tests.first; test; test = test->next) {
-		if (!test->fixture.set_up && !test->fixture.tear_down)
-			test->fixture = fixtures.each;
-		*next++ = (struct CMUnitTest){ test->name, unit_run_test, unit_set_up,
-					       unit_tear_down, test };
-	}
-	failed = _cmocka_run_group_tests("tests", tests, unit_tests.nr, unit_set_up_all,
-					 unit_tear_down_all);
-	free(tests);
-	return failed;
-}
-
-/* TEST(name, set_up, tear_down) { ... } is a test; the functions may be left out. */
-#define TEST(function, ...)                                                    \
-	static void function(void);                                            \
-	__attribute__((constructor)) static void unit_adds_##function(void)    \
-	{                                                                      \
-		static struct unit_test test = { .name = #function,            \
-						 .line = __LINE__,             \
-						 .run = function,              \
-						 .fixture = { __VA_ARGS__ } }; \
-                                                                               \
-		unit_add(&test);                                               \
-	}                                                                      \
-	static void function(void)
-
-/* Runs all tests of the file, with what is given: UNIT_MAIN(.each = { set_up, tear_down }). */
-#define UNIT_MAIN(...)                                                  \
-	int main(void)                                                  \
-	{                                                               \
-		return unit_run((struct unit_fixtures){ __VA_ARGS__ }); \
-	}
 
 /* ---- texts ---- */
 
@@ -336,8 +223,8 @@ static inline char *unit_read(const char *where, const char *name)
 	return unit_keep(content);
 }
 
-/* The directory of a test, from unit_enter_dir() to unit_leave_dir(). */
-__attribute__((unused)) static char *dir;
+/* Each test has one, unless all tests of the file share one; the same in all objects. */
+__attribute__((weak)) char *dir;
 
 static inline void unit_enter_dir(void)
 {
@@ -346,7 +233,10 @@ static inline void unit_enter_dir(void)
 
 static inline void unit_leave_dir(void)
 {
-	unit_remove(dir);
+	if (rmdir(dir)) /* is faster than a shell */
+		unit_shell("rm -rf '%s'", dir);
+	free(dir);
+	dir = NULL;
 }
 
 static inline void unit_empty_dir(void)
@@ -361,5 +251,124 @@ static inline void unit_write_socket(const char *root, unsigned int cpu, unsigne
 		   unit_text("sys/devices/system/cpu/cpu%u/topology/physical_package_id", cpu),
 		   unit_text("%u\n", socket));
 }
+
+/* ---- the tests of a file ---- */
+
+/* Called before and after; each may be NULL. tear_down() runs after a failure, too. */
+struct unit_fixture {
+	void (*set_up)(void), (*tear_down)(void);
+};
+
+/* `each` is for tests without a fixture of their own, `all` is around all tests. */
+struct unit_fixtures {
+	struct unit_fixture each, all;
+};
+
+struct unit_test {
+	const char *name;
+	unsigned int line;
+	void (*run)(void);
+	struct unit_fixture fixture;
+	struct unit_test *next;
+};
+
+/* One for all objects of a program, like main(). */
+__attribute__((weak)) struct unit_tests {
+	struct unit_test *first;
+	size_t nr;
+	struct unit_fixtures fixtures;
+	bool made_dir;
+} unit_tests;
+
+/* In the order of the source: constructors run in any order. */
+static inline void unit_add(struct unit_test *test)
+{
+	struct unit_test **at = &unit_tests.first;
+
+	while (*at && (*at)->line <= test->line)
+		at = &(*at)->next;
+	test->next = *at;
+	*at = test;
+	unit_tests.nr++;
+}
+
+static inline int unit_call(void (*function)(void))
+{
+	if (function)
+		function();
+	return 0;
+}
+
+static inline void unit_run_test(void **test)
+{
+	((const struct unit_test *)*test)->run();
+}
+
+/* Each test has an empty `dir`, unless one is there for all. */
+static inline int unit_set_up(void **test)
+{
+	unit_tests.made_dir = !dir;
+	if (!dir)
+		unit_enter_dir();
+	return unit_call(((const struct unit_test *)*test)->fixture.set_up);
+}
+
+static inline int unit_tear_down(void **test)
+{
+	unit_call(((const struct unit_test *)*test)->fixture.tear_down);
+	if (unit_tests.made_dir)
+		unit_leave_dir();
+	return 0;
+}
+
+static inline int unit_set_up_all(void **state)
+{
+	return unit_call(unit_tests.fixtures.all.set_up);
+}
+
+static inline int unit_tear_down_all(void **state)
+{
+	return unit_call(unit_tests.fixtures.all.tear_down);
+}
+
+/* A program without a main() of its own runs its tests. */
+__attribute__((weak)) int main(void)
+{
+	struct CMUnitTest *tests = calloc(unit_tests.nr, sizeof(*tests)), *next = tests;
+	int failed;
+
+	umask(022); /* programs without privileges read what tests write */
+	for (struct unit_test *test = unit_tests.first; test; test = test->next) {
+		if (!test->fixture.set_up && !test->fixture.tear_down)
+			test->fixture = unit_tests.fixtures.each;
+		*next++ = (struct CMUnitTest){ test->name, unit_run_test, unit_set_up,
+					       unit_tear_down, test };
+	}
+	failed = _cmocka_run_group_tests("tests", tests, unit_tests.nr, unit_set_up_all,
+					 unit_tear_down_all);
+	free(tests);
+	return failed;
+}
+
+/* TEST(name, set_up, tear_down) { ... } is a test; the functions may be left out. */
+#define TEST(function, ...)                                                    \
+	static void function(void);                                            \
+	__attribute__((constructor)) static void unit_adds_##function(void)    \
+	{                                                                      \
+		static struct unit_test test = { .name = #function,            \
+						 .line = __LINE__,             \
+						 .run = function,              \
+						 .fixture = { __VA_ARGS__ } }; \
+                                                                               \
+		unit_add(&test);                                               \
+	}                                                                      \
+	static void function(void)
+
+/* What the tests of the file need: UNIT_FIXTURES(.each = { set_up, tear_down }). */
+#define UNIT_FIXTURES(...)                                                   \
+	__attribute__((constructor)) static void unit_sets_fixtures(void)    \
+	{                                                                    \
+		unit_tests.fixtures = (struct unit_fixtures){ __VA_ARGS__ }; \
+	}
 
 #endif

@@ -19,7 +19,6 @@ mirror_of() {
 	release=$(. /etc/os-release && echo "$VERSION_CODENAME")
 	case $1 in *-security) release=$release-security ;; esac
 	# Without release info it answers before the first `apt-get update`, too.
-	# shellcheck disable=SC2016 # apt's
 	read -r uri entry < <(env -u APT_CONFIG apt-get indextargets --no-release-info \
 		--format '$(REPO_URI) $(SOURCESENTRY)' "Release: $release" 'Component: main' 'Identifier: Packages') ||
 		return 77
