@@ -5,6 +5,9 @@
  */
 #include "acting.h"
 
+#include <sys/syscall.h>
+#include <time.h>
+
 #define KDAMONDS "sys/kernel/mm/damon/admin/kdamonds/"
 #define CONTEXT KDAMONDS "%u/contexts/0/"
 #define SCHEME CONTEXT "schemes/0/"
@@ -244,6 +247,48 @@ TEST(test_what_another_program_made_is_left_alone)
 	assert_int_equal(act__move(act, -8192, 1000000, &done, why), -EBUSY);
 	end();
 	has_kdamonds("0");
+}
+
+/* So many writes find DAMON busy. Until then, pauses are counted and take no time. */
+static unsigned int busy, pauses;
+
+/* In place of those of libc. */
+ssize_t write(int fd, const void *from, size_t size)
+{
+	if (!busy || !--busy)
+		return syscall(SYS_write, fd, from, size);
+	errno = EBUSY;
+	return -1;
+}
+
+int nanosleep(const struct timespec *time, struct timespec *left)
+{
+	pauses += busy && time->tv_nsec == 10000000;
+	return busy ? 0 : clock_nanosleep(CLOCK_REALTIME, 0, time, left);
+}
+
+TEST(test_a_busy_damon_is_asked_200_times)
+{
+	busy = 200;
+	begin(all);
+	assert_int_equal(pauses, 199); /* of 10 ms */
+	end();
+	busy = 201;
+	assert_refused(all, -EBUSY, "end what else uses DAMON");
+	busy = 0;
+}
+
+/* The second file that is written has a path of 58 bytes below the root. */
+TEST(test_a_path_that_is_too_long_is_not_cut)
+{
+	char root[4096], *real = dir;
+
+	memset(root, '/', sizeof(root));
+	memcpy(root, real, strlen(real));
+	root[4096 - 58] = '\0';
+	dir = root;
+	assert_refused(all, -ENAMETOOLONG, "cannot start DAMON");
+	dir = real;
 }
 
 UNIT_FIXTURES(.each = { make_machine })

@@ -7,6 +7,7 @@
 #include "core/host.h"
 #include "store/json.h"
 #include "store/atomic_file.h"
+#include "store/recording.h"
 #include "store/rundir.h"
 #include "store/writer.h"
 
@@ -82,6 +83,35 @@ TEST(run_directory_errors)
 	assert_int_equal(create(unit_path(dir, "file/below"), NULL, sizeof(path)), -ENOTDIR);
 	assert_int_equal(create("", NULL, sizeof(path)), -ENOENT);
 	assert_int_equal(create("/proc/nonesuch", NULL, sizeof(path)), -ENOENT);
+}
+
+/* Another user could rename what root makes. */
+TEST(test_root_makes_no_directory_where_others_can_rename_it)
+{
+	unsetenv("SUDO_UID");
+	assert_int_equal(chmod(dir, 0777), 0);
+	assert_int_equal(create(dir, NULL, sizeof(path)), geteuid() ? 0 : -EREMCHG);
+	assert_int_equal(chmod(dir, 01777), 0);
+	assert_int_equal(create(dir, NULL, sizeof(path)), 0);
+}
+
+/* SQLite takes 512 bytes: PARENT/20261120T231500Z-LABEL-1000/run.db.new-journal is the longest. */
+TEST(test_nothing_is_made_where_a_path_would_be_too_long)
+{
+	static struct recording recording;
+	struct recording_settings settings = { .nr_labels = 1, .labels = { { "name" } } };
+	char parent[PATH_MAX] = "";
+
+	memset(settings.labels[0].value, 'x', 70); /* 63 of them are used */
+	strcpy(parent, unit_path(dir, "made/"));
+	for (size_t at = strlen(parent); at < 4050; at++)
+		parent[at] = at % 100 ? 'y' : '/';
+	assert_int_equal(recording__create(&recording, parent, &settings), -ENAMETOOLONG);
+	parent[408] = '\0';
+	assert_int_equal(recording__create(&recording, parent, &settings), -ENAMETOOLONG);
+	assert_absent("made");
+	parent[407] = '\0';
+	assert_int_equal(recording__create(&recording, parent, &settings), 0);
 }
 
 TEST(files_appear_whole)
@@ -237,6 +267,9 @@ TEST(csv_files)
 		    "\"say \"\"hi\"\", (7)\",1,2.500,2.500,2.500,2.500,2.500,0,2.500\n"
 		    "(other),90000000,50.000,50.000,50.000,50.000,50.000,90000000,"
 		    "4500000000.000\n");
+	run->probes[0].by = 0;
+	writer.dir = "/nonesuch";
+	assert_int_equal(writer.ops->close(&writer, run), -ENOENT);
 }
 
 TEST(writers_need_a_directory)

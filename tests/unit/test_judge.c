@@ -387,6 +387,19 @@ TEST(a_nearly_empty_batch)
 			   "too few batches of intervals on OFF have enough events: 2 of 5, 3");
 }
 
+/* The tail's share of all is 1 of 32: half an event is expected in the batch of 16, less in the last. */
+TEST(test_a_batch_counts_if_half_an_event_is_expected_in_its_tail)
+{
+	pair.rules.batches = true;
+	add_observation(0, 1000, 17, 14);
+	add_observations(0, 2, 1000, 100, 0);
+	add_observation(1, 1000, 200, 0);
+	add_observation(1, 1000, 16, 0);
+	add_observation(1, 1000, 15, 0);
+	judge();
+	assert_cannot_tell(JUDGE_TAIL, "on ON have enough events: 2 of 3, 3 are needed");
+}
+
 TEST(fewer_is_neither_worse_nor_better)
 {
 	judge_mixes((struct mix){ 5, 1000, 100000, 1000 }, (struct mix){ 5, 1000, 10000, 100 });

@@ -77,7 +77,7 @@ static void begin_tasks(void)
 static void begin_run(__u64 seed, bool usual, bool skipping)
 {
 	static __u64 tails[] = { 4000, 8000, 1000000 };
-	struct lat_config chosen = { 0 };
+	struct lat_config chosen = { .rows = 4, .first_rows = 4 };
 
 	random_begin(seed);
 	kind.method = below(BY_KPROBE + 1);
@@ -316,6 +316,96 @@ static void simulate(__u64 seed, bool usual, bool skipping, struct left *left)
 			act_calls(task);
 	}
 	keep_left(left);
+}
+
+/*
+ * A row is a schedule, and what is left: "gup 2 8 5 1" are two of 8 us, the longest of 5, 1 in the
+ * tail.
+ *   uA, gA   user space, GUP faults at A     !       no program is run for what is next
+ *   vA, tA   a further attempt of each       r, d    the newest call returns "retry", is done
+ *   +N       N us pass                       m, x    the task is in a fault at the attach, ends
+ */
+static const struct row {
+	const char *state, *script, *left;
+} states[] = {
+	{ "GUP in a fault", "uA +1 gB +5 d +1 d gA +3 d", ", user 1 7 7 1, gup 2 8 5 1" },
+	{ "retried", "gA +2 r +1 tA +3 d", ", gup 1 6 6 1, continued 1, joined 1" },
+	{ "not retried", "uA +2 r +9 uB +3 d", ", user 1 3 3 0, continued 1, abandoned 1" },
+	{ "GUP, not retried", "gA r +9 gB +3 d", ", gup 1 3 3 0, continued 1, abandoned 1" },
+	{ "no program saw the end", "uA ! d +9 uA +3 d", ", user 1 3 3 0, abandoned 1" },
+	{ "nor a first attempt", "gA ! d ! gB ! r tB +3 d", ", missed_start 1, abandoned 1" },
+	{ "nor its entry", "gA ! d ! gB r tB d", ", missed_start 1, continued 1, abandoned 1" },
+	{ "nor the next entry", "uA ! d ! uB +3 d", ", missed_start 1, abandoned 1" },
+	{ "no program saw the entry", "! uA r vA +3 d", ", missed_start 1, continued 1" },
+	{ "nor the only entry", "! uA +3 d", ", missed_start 1" },
+	{ "its place was taken", "uA ! d uB +1 r vB +2 d",
+	  ", user 1 3 3 0, continued 1, abandoned 1, joined 1" },
+	{ "began before the attach", "m gA +3 d gA +3 d", ", gup 1 3 3 0, missed_start 1" },
+	{ "the task ended", "uA gB x", ", abandoned 2" },
+};
+
+static void run_word(const char *word)
+{
+	static const __u64 flags[] = { ['u'] = FAULT_FLAG_VMA_LOCK | FAULT_FLAG_USER,
+				       ['v'] = FAULT_FLAG_USER,
+				       ['t'] = FAULT_FLAG_TRIED };
+	int act = word[0];
+
+	if (strchr("uvgt", act)) {
+		faults[0][depths[0]] = (struct fault){ (__u64)word[1], flags[act], act > 't' };
+		enter(0, depths[0]++);
+	} else if (strchr("rd", act)) {
+		leave(0, --depths[0], act == 'r' ? VM_FAULT_RETRY : 0);
+	} else if (act == 'x') {
+		end_task(0);
+	} else if (act == 'm') {
+		((struct memlat_task *)bpf_task_storage_get(&tasks, current, NULL, 1))->before = 1;
+		others.marked++;
+	} else {
+		now_ns += act == '+' ? 1000ULL * (__u64)atoi(word + 1) : 0;
+	}
+	skips = act == '!';
+}
+
+static struct lat_hist all; /* modes */
+
+static void say_mode(const char *name, __u32 mode)
+{
+	struct lat_key key = { .by = LAT_BY_MODE, .id = mode };
+	__u32 *row = bpf_map_lookup_elem(&keys, &key);
+	struct lat_hist *hist = row ? bpf_map_lookup_elem(&rows, row) : NULL;
+
+	if (!hist)
+		return;
+	hist__add(&all, hist);
+	fprintf(unit_output.out, ", %s %llu %llu %llu %llu", name,
+		(unsigned long long)hist__count(hist), hist->sum_ns / 1000, hist->max_ns / 1000,
+		hist->tail);
+}
+
+TEST(a_fault_is_recorded_or_counted)
+{
+	for (const struct row *row = states; row < states + COUNT_OF(states); row++) {
+		char *rest = unit_text("%s", row->script), *word;
+
+		begin_run(0, false, false);
+		kind.method = BY_FENTRY;
+		config.by = 1U << LAT_BY_MODE;
+		config.tail_ns = 5000;
+		control.next_row = 1;
+		while ((word = strsep(&rest, " ")))
+			run_word(word);
+		unit_print();
+		memset(&all, 0, sizeof(all));
+		say_mode("user", LAT_MODE_USER);
+		say_mode("gup", LAT_MODE_GUP);
+		for (int i = LAT_SEEN + 1; i < LAT_COUNTS; i++)
+			if (counted->counts[i])
+				fprintf(unit_output.out, ", %s %llu", counts__name(i),
+					counted->counts[i]);
+		assert_string_equal(unit_printed(), row->left);
+		same_histogram(0, &counted->hist, &all);
+	}
 }
 
 /* ---- tests ---- */
