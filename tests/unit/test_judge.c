@@ -387,7 +387,7 @@ TEST(a_nearly_empty_batch)
 			   "too few batches of intervals on OFF have enough events: 2 of 5, 3");
 }
 
-/* The tail's share of all is 1 of 32: half an event is expected in the batch of 16, less in the last. */
+/* The tail's share of all is 1 of 32: of the batch of 16, half an event; of the last, less. */
 TEST(test_a_batch_counts_if_half_an_event_is_expected_in_its_tail)
 {
 	pair.rules.batches = true;
