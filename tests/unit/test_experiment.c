@@ -284,6 +284,8 @@ static int read_back(uid_t owner)
 
 TEST(plan_is_read_back)
 {
+	struct plan bare = example;
+
 	assert_int_equal(plan__write(&example, dir), 0);
 	assert_int_equal(read_back(getuid()), 0);
 	assert_string_equal(back.sides[0].command, off);
@@ -301,6 +303,10 @@ TEST(plan_is_read_back)
 	assert_int_equal(back.nr_looks, 1);
 	assert_int_equal(back.looks[0].runs, 6);
 	assert_true(fabs(plan__spent(&back) - 0.005) < 1e-12);
+	bare.workload = NULL;
+	assert_int_equal(plan__write(&bare, dir), 0);
+	assert_int_equal(read_back(getuid()), 0);
+	assert_null(back.workload);
 }
 
 /* Replaces each byte, cuts after each byte: an error, or a plan within its bounds. */

@@ -48,12 +48,11 @@ static void assert_absent(const char *name)
 	assert_int_equal(access(unit_path(dir, name), F_OK), -1);
 }
 
-static char path[4096]; /* of the newest run */
+static struct rundir rundir; /* the newest one */
+static char path[4096]; /* of it */
 
 static int create(const char *parent, const char *label, size_t size)
 {
-	struct rundir rundir;
-
 	return rundir__create(&rundir, parent, WHEN, label, path, size);
 }
 
@@ -72,6 +71,8 @@ TEST(run_directories)
 	assert_created("a/b", NULL, "a/b/20261120T231500Z-3");
 	assert_created("a/b//", NULL, "a/b/20261120T231500Z-4");
 	assert_created("a/b", "../off \303\251", "a/b/20261120T231500Z-..-off---");
+	rundir__discard(&rundir);
+	assert_absent("a/b/20261120T231500Z-..-off---");
 	assert_int_equal(create(unit_path(dir, "a/b"), NULL, 20), -ENAMETOOLONG);
 	assert_string_equal(rundir__utc(WHEN, text, sizeof(text)), "2026-11-20T23:15:00Z");
 }

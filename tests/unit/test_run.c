@@ -225,3 +225,16 @@ TEST(data_adds_up)
 	free(total);
 	free(delta);
 }
+
+TEST(test_tables_of_a_run_begin_with_the_pressure)
+{
+	static struct run run = { .nr_probes = 1, .probes = { { .name = "rmid" } } };
+	char name[RUN_NAME];
+
+	run.pressure.table = (void *)1;
+	run.probes[0].table = (void *)2;
+	assert_ptr_equal(run__nth_table(&run, 0, name), (void *)1);
+	assert_string_equal(name, "pressure");
+	assert_ptr_equal(run__nth_table(&run, 1, name), (void *)2);
+	assert_string_equal(name, "rmid");
+}

@@ -125,6 +125,7 @@ TEST(two_of_three)
 	assert_says("runqlat and iolat: positive correlation: +1.00");
 	assert_says("memlat and runqlat: no correlation shown:");
 	assert_says("both are in their worst quarter in ");
+	assert_says("; *: two probes correlate, see below");
 	assert_says("latscope record --by process,cgroup,disk");
 }
 

@@ -333,6 +333,7 @@ static const struct row {
 	{ "not retried", "uA +2 r +9 uB +3 d", ", user 1 3 3 0, continued 1, abandoned 1" },
 	{ "GUP, not retried", "gA r +9 gB +3 d", ", gup 1 3 3 0, continued 1, abandoned 1" },
 	{ "no program saw the end", "uA ! d +9 uA +3 d", ", user 1 3 3 0, abandoned 1" },
+	{ "nor that of the outer one", "! uA gB ! d ! d uA +3 d", ", user 1 3 3 0, abandoned 1" },
 	{ "nor a first attempt", "gA ! d ! gB ! r tB +3 d", ", missed_start 1, abandoned 1" },
 	{ "nor its entry", "gA ! d ! gB r tB d", ", missed_start 1, continued 1, abandoned 1" },
 	{ "nor the next entry", "uA ! d ! uB +3 d", ", missed_start 1, abandoned 1" },
