@@ -14,7 +14,7 @@ test-unit: ## Run the unit tests: less than 30 s
 	$(Q)$(MAKE) $(PARALLEL) WERROR=1 unit-tests
 	$(Q)$(RUN) unit
 
-check: ## Run all that does not depend on the speed of this machine: about 10 minutes
+check: ## Run all that does not depend on the speed of this machine: 5 to 8 minutes
 check-host: ## Compare the probes with what this machine's own kernel does: 10 to 14 minutes
 check-kernels: ## Run the suites of Debian's kernels in a VM; K=7 or K=torture: a part of them, C=-c: those that have not passed
 soak: ## Run every suite with larger counts: hours
