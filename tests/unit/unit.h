@@ -331,6 +331,13 @@ static inline int unit_tear_down_all(void **state)
 	return unit_call(unit_tests.fixtures.all.tear_down);
 }
 
+/* Of a program that cannot run here. For constructors: main() begins with the plan. */
+static inline void unit_skip_all(const char *why)
+{
+	printf("1..0 # SKIP %s\n", why);
+	exit(0);
+}
+
 /* A program without a main() of its own runs its tests. */
 __attribute__((weak)) int main(void)
 {
