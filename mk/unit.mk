@@ -2,7 +2,8 @@
 # Unit tests (tests/unit) and the tests with emulated counters (tests/emu/test_*), built with the sanitizers. -O1 and -g1 halve the
 # time that this takes, and keep the line numbers of a finding. Warnings that need -O2 to be right are left to the objects of the
 # program.
-SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+SANITIZE := -O1 -g1 -Wno-format-truncation -Wno-maybe-uninitialized \
+	-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 BASE_SRC := $(filter-out src/print/ringlat_%.c src/print/tierlat_%.c src/print/rmid_text.c src/print/whole.c, \
 	$(wildcard src/core/*.c src/store/*.c src/stats/*.c src/print/*.c)) src/cli/options.c src/cli/log.c
 RMID_SRC := $(addprefix kmod/rmid/,rmid_alloc.c procs.c book.c count.c turns.c) tests/rmid/twin.c
@@ -17,7 +18,7 @@ EMU_LIB := $(patsubst %.c,$(OUT)/san/%.o,$(filter-out tests/emu/test_%,$(wildcar
 $(OUT)/san/%.o: %.c $(STRICT)
 	$(call msg,CC-SAN,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(STD) $(WARN) -Wno-format-truncation -Wno-maybe-uninitialized $(CPPFLAGS) $(CFLAGS) -O1 -g1 $(SANITIZE) -MMD -MP -c $< -o $@ $(lax)
+	$(Q)$(CC) $(STD) $(WARN) $(CPPFLAGS) $(CFLAGS) $(SANITIZE) -MMD -MP -c $< -o $@ $(lax)
 
 $(EMU): $(EMU_LIB)
 

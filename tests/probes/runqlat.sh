@@ -30,9 +30,8 @@ waited() { counted "$1" "$2" "$4"; }
 # queue stands still from a wakeup to the switch that it causes, so the kernel's wait is shorter: by some 20 us. It can also
 # be longer by that, if the wakeup makes the task lose the CPU. In the VM an instruction takes 4 ns, so it is twice as much.
 near() {
-	local low=0 off
+	local low=0 off=$(($3 * 5 / 1000 + $4 * 20000${LATSCOPE_VM:+ * 2}))
 
-	off=$(($3 * 5 / 1000 + $4 * 20000${LATSCOPE_VM:+ * 2}))
 	! whole "$1" "$2" "$4" || ! whole stamps "$2" "$4" || low=$(($3 - off))
 	is_within $low "$(fact "$1" "$2.sum_ns")" $(($3 + off)) || { echo "($2: ns waited)" && false; }
 }

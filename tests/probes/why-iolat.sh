@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The parts of slow block requests compared with loads whose parts are known. In the VM with disks of null_blk, which take 10 ms
-# for a request; elsewhere with a loop device, if there can be one.
+# Divides the slow block requests of known loads, and compares the parts with what the loads did. In the VM the disks are of
+# null_blk and take 10 ms for a request; elsewhere there is one loop device, if there can be one.
 # why-iolat.sh check: only those of make check. why-iolat.sh load NAME ARG...: runs a load.
 set -u
 cd "$(dirname "$0")/../.." || exit
@@ -162,7 +162,7 @@ null_disk() {
 	set_all "/sys/block/$disk/queue" scheduler=mq-deadline nr_requests=64
 }
 
-# serial_disk: sets $disk to one that takes all requests at once and works on one of them at a time, in order, for 10 ms: what is
+# serial_disk: sets $disk, and $options for it, to one that takes all requests at once and works on one of them at a time, in order, for 10 ms: what is
 # below it takes one at a time
 serial_disk() {
 	null_disk 1 && echo none >"/sys/block/$disk/queue/scheduler" &&
@@ -246,7 +246,7 @@ writeback() {
 
 	ok 'writeback: a file system' make_file "$1" || return
 	ok 'writeback: a cgroup' make_group $group || return
-	echo 64 >"/sys/block/$disk/queue/max_sectors_kb" # so that there are some hundred requests
+	echo 64 >"/sys/block/${1#/dev/}/queue/max_sectors_kb" # so that there are some hundred requests
 	echo 1 >/proc/sys/vm/dirty_background_ratio
 	echo 50 >/proc/sys/vm/dirty_writeback_centisecs
 	echo 50 >/proc/sys/vm/dirty_expire_centisecs

@@ -139,7 +139,7 @@ static void zombie(void)
 	reap(pid);
 }
 
-/* The same PID again at once, unless somebody else was faster. */
+/* The same PID again at once. Another process may have taken it: then nothing is tested. */
 static void pid_is_used_again(void)
 {
 	pid_t first = reference_fork(), second;
