@@ -3,7 +3,7 @@
 # suite: slow
 # The build is reproducible, and a compiler warning stops `make tests`, but not `make`.
 . "$(dirname "$0")/../cli/cli.sh"
-unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES WERROR
 
 native=x86
 [ "$(uname -m)" = x86_64 ] || native=arm64
