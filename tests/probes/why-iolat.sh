@@ -162,8 +162,8 @@ null_disk() {
 	set_all "/sys/block/$disk/queue" scheduler=mq-deadline nr_requests=64
 }
 
-# serial_disk: sets $disk, and $options for it, to one that takes all requests at once and works on one of them at a time, in order, for 10 ms: what is
-# below it takes one at a time
+# serial_disk: sets $disk, and $options for it, to a loop device that takes all requests at once. The disk below it takes one at a
+# time, in order, and works on it for 10 ms.
 serial_disk() {
 	null_disk 1 && echo none >"/sys/block/$disk/queue/scheduler" &&
 		modprobe loop && disk=$(losetup -f --show --direct-io=on "/dev/$disk") &&

@@ -165,7 +165,8 @@ static inline char *unit_tmpdir(void)
 
 static inline void unit_remove(char *where)
 {
-	unit_shell("rm -rf '%s'", where);
+	if (rmdir(where)) /* is faster than a shell */
+		unit_shell("rm -rf '%s'", where);
 	free(where);
 }
 
@@ -233,9 +234,7 @@ static inline void unit_enter_dir(void)
 
 static inline void unit_leave_dir(void)
 {
-	if (rmdir(dir)) /* is faster than a shell */
-		unit_shell("rm -rf '%s'", dir);
-	free(dir);
+	unit_remove(dir);
 	dir = NULL;
 }
 
