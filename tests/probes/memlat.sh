@@ -106,11 +106,14 @@ leftover_starts() {
 
 # The start of a fault that failed, of a thread that then gets another ID by exec: it does not stay in the table.
 renumbered_starts() {
-	local methods=(perf-event)
+	local methods=(perf-event) abandoned failed count
 
 	window one_program 'memlat -p PID' renumbered renumbered || return
-	is 'perf-event: the start that a thread leaves by exec is removed' \
-		"$(fact perf-event memlat.abandoned)" "$(printed renumbered failed)"
+	abandoned=$(fact perf-event memlat.abandoned) failed=$(printed renumbered failed)
+	is 'perf-event: the start that a thread leaves by exec is removed' "$abandoned" "$failed"
+	[ "$abandoned" = "$failed" ] || for count in events missed_start unmatched not_kept in_flight recursion_missed; do
+		diag "$count: $(fact perf-event "memlat.$count")"
+	done
 	balance 'perf-event: the start that a thread leaves by exec' perf-event
 }
 
