@@ -21,8 +21,9 @@ else
 endif
 
 VERSION := 0.2.0
-# A source package has its commit in a file, a git tree knows it; + stands for uncommitted changes.
-COMMIT := $(shell cat COMMIT 2>/dev/null || git describe --always --abbrev=12 --exclude='*' --dirty=+ 2>/dev/null)
+# A source package has its commit in a file, a git tree knows it; + stands for uncommitted changes. Root may build the tree
+# of another user, of which git says nothing without safe.directory.
+COMMIT := $(shell cat COMMIT 2>/dev/null || git -c safe.directory='*' describe --always --abbrev=12 --exclude='*' --dirty=+ 2>/dev/null)
 WERROR ?= $(filter tests,$(MAKECMDGOALS))
 
 all: $(OUT)/latscope ## Build .output/latscope (the default)

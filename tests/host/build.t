@@ -132,5 +132,6 @@ ok 'it is not built again' make -q OUT="$dir/lax" "${warning[@]}"
 ok 'with -Werror it is, and that stops' stops OUT="$dir/lax" WERROR=1 "${warning[@]}" "$dir/lax/src/cli/main.o"
 ok 'make tests stops' stops OUT="$dir/strict" "${warning[@]}" tests
 ok 'and of a BPF program' stops OUT="$dir/strict" WERROR=1 "${warning[@]}" "$dir/strict/bpf/${objects[0]}"
-ok 'a second make has nothing to do' make -q
+idle() { make -q || { make -n --debug=b | grep -E 'newer|Must' && false; }; }
+ok 'a second make has nothing to do' idle
 done_testing
