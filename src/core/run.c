@@ -114,6 +114,9 @@ int run__end_rows(struct run *run, bool folds)
 	char name[RUN_NAME];
 	int err = 0;
 
+	for (unsigned int i = 0; folds && !err && i < run->nr_probes; i++)
+		if (run->probes[i].why)
+			err = why__sum(run->probes[i].why);
 	for (unsigned int i = 0; !err && i < RUN_ALL_TABLES; i++) {
 		struct table *table = run__nth_table(run, i, name);
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "names.h"
+
 struct part {
 	const char *name, *what;
 	bool of_disk; /* its culprit is a disk */
@@ -139,6 +141,13 @@ static const struct table_column part_columns[WHY_REQUEST_COLUMNS] = {
 				false },
 };
 
+static const struct table_column name_columns[] = {
+	[WHY_NAME_VICTIM] = { "victim", "", "who waited", TABLE_TEXT, true },
+	[WHY_NAME_PART] = { "part", "", "what it waited for", TABLE_TEXT, true },
+	[WHY_NAME_CULPRIT] = { "culprit", "", "who made it wait", TABLE_TEXT, true },
+	[WHY_NAME_NS] = { "ns", "ns", "time of slow samples", TABLE_INTEGER, false },
+};
+
 static const struct table_column event_columns[WHY_SLOW_CULPRITS] = {
 	[WHY_SLOW_NS] = { "ns", "ns", "the sample", TABLE_INTEGER, false },
 	[WHY_SLOW_PID] = { "pid", "", "process that waited", TABLE_INTEGER, true },
@@ -206,9 +215,13 @@ int why__new(struct run_why **why, const char *probe)
 		*why = calloc(1, sizeof(**why));
 	if (!*why)
 		return -ENOMEM;
+	(*why)->probe = of->probe;
 	(*why)->nr_parts = why__parts(probe);
 	err = table__new(&(*why)->parts, part_columns,
 			 of->requests ? WHY_REQUEST_COLUMNS : WHY_COLUMNS);
+	if (!err)
+		err = table__new(&(*why)->names, name_columns,
+				 sizeof(name_columns) / sizeof(name_columns[0]));
 	return err ? err : make_events(&(*why)->events, of);
 }
 
@@ -217,8 +230,49 @@ void why__free(struct run_why *why)
 	if (!why)
 		return;
 	table__free(why->parts);
+	table__free(why->names);
 	table__free(why->events);
 	free(why);
+}
+
+/* Copies the name in a row of `parts`, without the ID of a task, to the newest row of `names`. */
+static int sum_name(struct run_why *why, size_t row, unsigned int from, unsigned int to)
+{
+	struct table_value value = table__value(why->parts, row, from);
+	char name[WHY_NAME];
+
+	if (!value.known)
+		return 0;
+	snprintf(name, sizeof(name), "%.*s", (int)names__length(value.text), value.text);
+	return table__set_text(why->names, to, name);
+}
+
+static int sum_row(struct run_why *why, size_t row)
+{
+	struct table_value part = table__value(why->parts, row, WHY_PART);
+	int64_t ns = table__value(why->parts, row, WHY_NS).integer;
+	int found = part.known ? why__find_part(why->probe, part.text) : -ENOENT;
+	int err = table__add_row(why->names, 0);
+
+	why->part_ns[found < 0 ? WHY_UNKNOWN : found] += (uint64_t)ns;
+	if (!err)
+		err = sum_name(why, row, WHY_VICTIM, WHY_NAME_VICTIM);
+	if (!err)
+		err = table__set_text(why->names, WHY_NAME_PART, part.known ? part.text : NULL);
+	if (!err)
+		err = sum_name(why, row, WHY_CULPRIT, WHY_NAME_CULPRIT);
+	if (!err)
+		table__set_integer(why->names, WHY_NAME_NS, ns);
+	return err;
+}
+
+int why__sum(struct run_why *why)
+{
+	int err = 0;
+
+	for (size_t row = 0; !err && row < table__rows(why->parts); row++)
+		err = sum_row(why, row);
+	return err ? err : table__fold(why->names);
 }
 
 static int64_t integer(const struct run_why *why, size_t row, unsigned int column)

@@ -31,6 +31,9 @@ enum why_column {
 	WHY_REQUEST_COLUMNS,
 };
 
+/* Columns of the sums by name. Tasks of one name, "cc1 (12)" and "cc1 (13)", are one here. */
+enum why_name_column { WHY_NAME_VICTIM, WHY_NAME_PART, WHY_NAME_CULPRIT, WHY_NAME_NS };
+
 /*
  * Columns of the table of slow events, then one for each part of the probe, then those of enum
  * why_request_column if why__has_requests().
@@ -84,12 +87,15 @@ struct why_slow {
 };
 
 struct run_why {
+	const char *probe; /* whose samples are explained: "runqlat" */
 	uint64_t slow, slow_ns; /* samples over the threshold; their parts sum to slow_ns */
 	uint64_t sent, dropped; /* slow events that the probe sent, and for which it had no room */
 	uint64_t over_low_ns, over_high_ns; /* thresholds in use; 0 and 0: nothing was slow yet */
 	unsigned int nr_parts; /* parts of the probe */
-	struct table *parts; /* owned, as the next */
+	struct table *parts; /* by pair of victim and culprit; owned, as the next two */
+	struct table *names; /* the same by name: sums of the whole window, without rows */
 	struct table *events;
+	uint64_t part_ns[WHY_PARTS]; /* by part: exact, unlike the sums of the sketches */
 	struct why_slow slowest[WHY_SLOWEST]; /* the slowest first */
 	unsigned int nr_slowest;
 };
@@ -124,6 +130,12 @@ int why__find_part(const char *probe, const char *name);
  */
 int why__new(struct run_why **why, const char *probe);
 void why__free(struct run_why *why);
+
+/*
+ * Adds the rows of the table of parts, before they are folded, to the sums by part and by name. 0
+ * or -ENOMEM.
+ */
+int why__sum(struct run_why *why);
 
 /* A row of the table of events. */
 void why__read_slow(const struct run_why *why, size_t row, struct why_slow *slow);

@@ -90,7 +90,7 @@ static void print_probe(FILE *out, const char *probe, const struct why_changes *
 		int index = why__find_part(probe, part->part);
 		const char *what = index < 0 ? NULL : why__what(probe, (unsigned int)index);
 
-		print_change(out, what ? what : "in pairs that are not listed", part);
+		print_change(out, what ? what : part->part, part);
 		print_culprits(out, changes, part);
 	}
 	compare_thresholds(out, changes);

@@ -59,31 +59,28 @@ static void print_parts(FILE *out, const struct run_probe *probe, const struct w
 			units__share(share, summary->part_ns[part], summary->total_ns),
 			units__ns(time, (double)summary->part_ns[part]));
 	}
-	if (summary->others_ns)
-		fprintf(out, "%-46s %9s %11s\n", "in pairs that are not listed",
-			units__share(share, summary->others_ns, summary->total_ns),
-			units__ns(time, (double)summary->others_ns));
 }
 
-static void print_pairs(FILE *out, const struct why_summary *summary, unsigned int top)
+/* Tasks of one name are one line; run.db and the JSON have each pair. */
+static void print_names(FILE *out, const struct why_summary *summary, unsigned int top)
 {
-	size_t shown = top && top < summary->nr_lines ? top : summary->nr_lines;
-	char share[UNITS_TEXT], time[UNITS_TEXT];
+	size_t shown = top && top < summary->nr_names ? top : summary->nr_names;
+	char share[UNITS_TEXT], time[UNITS_TEXT], name[WHY_CROWD];
 
 	fprintf(out, "\n%-*s %-*s %-8s %9s %11s\n", TEXT_NAME_COLUMNS, "victim", TEXT_NAME_COLUMNS,
 		"culprit", "part", "share", "time");
 	for (size_t i = 0; i < shown; i++) {
-		const struct why_line *line = &summary->lines[i];
+		const struct why_line *line = &summary->names[i];
 
-		text__key_name(out, line->victim);
+		text__key_name(out, why_summary__victim(summary, line, name));
 		fputc(' ', out);
-		text__key_name(out, line->culprit ? line->culprit : "-");
+		text__key_name(out, why_summary__culprit(summary, line, name));
 		fprintf(out, " %-8.8s %9s %11s\n", line->part,
 			units__share(share, line->ns, summary->total_ns),
 			units__ns(time, (double)line->ns));
 	}
-	if (shown < summary->nr_lines)
-		fprintf(out, "%zu more\n", summary->nr_lines - shown);
+	if (shown < summary->nr_names)
+		fprintf(out, "%zu more\n", summary->nr_names - shown);
 }
 
 /* The first frames of a stack; pid 0: of the kernel. */
@@ -175,7 +172,7 @@ int why_text__print(FILE *out, const struct run *run, const struct run_probe *pr
 		wrap__add(&wrap, "%s.", summary.sentence);
 		wrap__print(&wrap, out, 0, 2);
 		print_parts(out, probe, &summary);
-		print_pairs(out, &summary, top);
+		print_names(out, &summary, top);
 		print_events(out, run, probe);
 	}
 clear:

@@ -13,7 +13,6 @@
 #define LEAST_SHARE 0.1 /* of a reason in the sentence */
 #define LARGE_SHARE 0.25 /* if no culprit has that much, the sentence names only parts */
 #define NEARLY_ALL 0.95 /* a subject with less is said to have that share */
-#define CROWD_TEXT (RUN_NAME + 32)
 #define SUBJECT_SHARE 0.5 /* a victim with that much of the slow time is the subject */
 
 static const char *text_of(const struct table *table, size_t key, unsigned int column)
@@ -30,55 +29,71 @@ static int largest_first(const void *left, const void *right)
 	return a->ns > b->ns ? -1 : a->ns < b->ns;
 }
 
-static void take_line(struct why_summary *summary, const struct run_probe *probe, size_t key)
+static struct why_line pair_of(const struct table *table, size_t key)
 {
-	const struct table *table = probe->why->parts;
-	struct why_line *line = &summary->lines[summary->nr_lines++];
-	int part;
+	const char *victim = text_of(table, key, WHY_VICTIM), *part = text_of(table, key, WHY_PART);
 
-	line->victim = text_of(table, key, WHY_VICTIM);
-	line->part = text_of(table, key, WHY_PART);
-	line->culprit = text_of(table, key, WHY_CULPRIT);
-	line->ns = (uint64_t)table__aggregate(table, key, WHY_NS)->sum;
-	line->events = (uint64_t)table__aggregate(table, key, WHY_EVENTS)->sum;
-	line->victim = line->victim ? line->victim : "?";
-	line->part = line->part ? line->part : "unknown";
-	part = why__find_part(probe->name, line->part);
-	summary->part_ns[part < 0 ? WHY_UNKNOWN : part] += line->ns;
-	summary->total_ns += line->ns;
+	return (struct why_line){
+		.victim = victim ? victim : "?",
+		.part = part ? part : "unknown",
+		.culprit = text_of(table, key, WHY_CULPRIT),
+		.ns = (uint64_t)table__aggregate(table, key, WHY_NS)->sum,
+		.events = (uint64_t)table__aggregate(table, key, WHY_EVENTS)->sum,
+	};
+}
+
+static struct why_line name_of(const struct table *table, size_t key)
+{
+	const char *victim = text_of(table, key, WHY_NAME_VICTIM);
+	const char *part = text_of(table, key, WHY_NAME_PART);
+
+	return (struct why_line){
+		.victim = victim ? victim : "?",
+		.part = part ? part : "unknown",
+		.culprit = text_of(table, key, WHY_NAME_CULPRIT),
+		.ns = (uint64_t)table__aggregate(table, key, WHY_NAME_NS)->sum,
+	};
 }
 
 /* ---- the sentence ---- */
 
-/* Who shares a name, without its ID: "cc1 (12)" and "cc1 (13)". */
-struct crowd {
-	const char *name; /* of the first; NULL: nobody in particular */
-	size_t tasks; /* how many have it */
-};
-
-struct reason {
-	const char *part;
-	struct crowd culprit;
-	uint64_t ns;
-};
-
-static int most_first(const void *left, const void *right)
+/* NULL comes first. */
+static int compare(const char *a, const char *b)
 {
-	uint64_t a = ((const struct reason *)left)->ns, b = ((const struct reason *)right)->ns;
-
-	return a > b ? -1 : a < b;
+	return a && b ? strcmp(a, b) : (a != NULL) - (b != NULL);
 }
 
-static bool same_name(const char *a, const char *b)
+static int by_names(const void *left, const void *right)
 {
-	size_t len = a ? names__length(a) : 0;
+	const struct why_line *a = left, *b = right;
+	int order = compare(a->victim, b->victim);
 
-	return a && b ? len == names__length(b) && !strncmp(a, b, len) : a == b;
+	if (!order)
+		order = compare(a->part, b->part);
+	return order ? order : compare(a->culprit, b->culprit);
 }
 
-static bool same_text(const char *a, const char *b)
+/* Adds up the lines with the same names. Returns how many are left, the largest first. */
+static size_t merge(struct why_line *lines, size_t nr)
 {
-	return a && b ? !strcmp(a, b) : a == b;
+	size_t left = 0;
+
+	qsort(lines, nr, sizeof(*lines), by_names);
+	for (size_t i = 0; i < nr; i++) {
+		if (left && !by_names(&lines[left - 1], &lines[i]))
+			lines[left - 1].ns += lines[i].ns;
+		else
+			lines[left++] = lines[i];
+	}
+	qsort(lines, left, sizeof(*lines), largest_first);
+	return left;
+}
+
+static bool is_name_of(const char *text, const char *name)
+{
+	size_t len = names__length(text);
+
+	return len == names__length(name) && !strncmp(text, name, len);
 }
 
 /* (other) and (unknown) are nobody in particular. */
@@ -87,85 +102,98 @@ static const char *somebody(const char *name)
 	return name && name[0] != '(' ? name : NULL;
 }
 
-/* Is this the first line of the subject with this part and culprit? */
-static bool is_new(const struct why_summary *summary, size_t line, const char *subject)
+/*
+ * Adds up the lines by name of a victim (NULL: of all) by part, and by culprit if `culprits`;
+ * returns their number.
+ */
+static size_t find_reasons(const struct why_summary *summary, const char *victim, bool culprits,
+			   struct why_line *reasons)
 {
-	const struct why_line *of = &summary->lines[line];
+	size_t nr = 0;
 
-	for (size_t i = 0; i < line; i++)
-		if (!strcmp(summary->lines[i].part, of->part) &&
-		    same_text(summary->lines[i].culprit, of->culprit) &&
-		    (!subject || same_name(summary->lines[i].victim, subject)))
-			return false;
-	return true;
+	for (size_t i = 0; i < summary->nr_names; i++) {
+		const struct why_line *line = &summary->names[i];
+
+		if (!victim || !strcmp(line->victim, victim))
+			reasons[nr++] = (struct why_line){
+				.victim = victim,
+				.part = line->part,
+				.culprit = culprits ? somebody(line->culprit) : NULL,
+				.ns = line->ns,
+			};
+	}
+	return merge(reasons, nr);
+}
+
+/* The victim with most of the slow time, if that is enough, and how much it is; else NULL. */
+static const char *find_subject(const struct why_summary *summary, struct why_line *room,
+				uint64_t *ns)
+{
+	size_t nr = summary->nr_names;
+
+	for (size_t i = 0; i < nr; i++)
+		room[i] = (struct why_line){ .victim = summary->names[i].victim,
+					     .ns = summary->names[i].ns };
+	nr = merge(room, nr);
+	*ns = summary->total_ns;
+	if (!nr || (double)room[0].ns < SUBJECT_SHARE * (double)summary->total_ns ||
+	    !somebody(room[0].victim))
+		return NULL;
+	*ns = room[0].ns;
+	return room[0].victim;
+}
+
+static int by_text(const void *left, const void *right)
+{
+	return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
 /*
- * Adds up the lines of the victims with one name (NULL: of all) by part, and by the culprits' names
- * if `culprits`; returns their number.
+ * Writes who has a name: "web (1)", "web (4 tasks)", or "web (more than 4 tasks)" if not all pairs
+ * are listed. The room has `nr` texts of such tasks, which may repeat. Returns out.
  */
-static size_t find_reasons(const struct why_summary *summary, const char *subject, bool culprits,
-			   struct reason *reasons)
+static const char *crowd_text(const struct why_summary *summary, const char *name, size_t nr,
+			      char out[WHY_CROWD])
 {
-	size_t nr = 0, at;
+	size_t tasks = 0;
 
-	for (size_t i = 0; i < summary->nr_lines; i++) {
-		const struct why_line *line = &summary->lines[i];
-		const char *culprit = culprits ? somebody(line->culprit) : NULL;
-
-		if (subject && !same_name(line->victim, subject))
-			continue;
-		for (at = 0; at < nr; at++)
-			if (same_name(reasons[at].culprit.name, culprit) &&
-			    !strcmp(reasons[at].part, line->part))
-				break;
-		if (at == nr)
-			reasons[nr++] = (struct reason){ line->part, { culprit, 0 }, 0 };
-		reasons[at].ns += line->ns;
-		reasons[at].culprit.tasks += is_new(summary, i, subject);
-	}
-	qsort(reasons, nr, sizeof(*reasons), most_first);
-	return nr;
-}
-
-/* The victims with most of the slow time, if that is enough, and how much it is. */
-static struct crowd find_subject(const struct why_summary *summary, struct reason *sums,
-				 uint64_t *ns)
-{
-	const struct crowd nobody = { NULL, 0 };
-	size_t nr = 0, at, seen;
-
-	for (size_t i = 0; i < summary->nr_lines; i++) {
-		const char *victim = summary->lines[i].victim;
-
-		for (at = 0; at < nr; at++)
-			if (same_name(sums[at].culprit.name, victim))
-				break;
-		if (at == nr)
-			sums[nr++] = (struct reason){ NULL, { victim, 0 }, 0 };
-		sums[at].ns += summary->lines[i].ns;
-		for (seen = 0; strcmp(summary->lines[seen].victim, victim);)
-			seen++;
-		sums[at].culprit.tasks += seen == i;
-	}
-	qsort(sums, nr, sizeof(*sums), most_first);
-	*ns = summary->total_ns;
-	if (!nr || (double)sums[0].ns < SUBJECT_SHARE * (double)summary->total_ns ||
-	    !somebody(sums[0].culprit.name))
-		return nobody;
-	*ns = sums[0].ns;
-	return sums[0].culprit;
-}
-
-/* "web (1)", or "web (4 tasks)". Returns out. */
-static const char *crowd_text(const struct crowd *crowd, char out[CROWD_TEXT])
-{
-	if (crowd->tasks > 1)
-		snprintf(out, CROWD_TEXT, "%.*s (%zu tasks)", (int)names__length(crowd->name),
-			 crowd->name, crowd->tasks);
+	qsort(summary->room, nr, sizeof(*summary->room), by_text);
+	for (size_t i = 0; i < nr; i++)
+		tasks += !i || strcmp(summary->room[i - 1], summary->room[i]);
+	if (tasks > 1)
+		snprintf(out, WHY_CROWD, "%s (%s%zu tasks)", name,
+			 summary->others_ns ? "more than " : "", tasks);
 	else
-		snprintf(out, CROWD_TEXT, "%s", crowd->name);
+		snprintf(out, WHY_CROWD, "%s", tasks ? summary->room[0] : name);
 	return out;
+}
+
+const char *why_summary__victim(const struct why_summary *summary, const struct why_line *line,
+				char out[WHY_CROWD])
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < summary->nr_lines; i++)
+		if (is_name_of(summary->lines[i].victim, line->victim))
+			summary->room[nr++] = summary->lines[i].victim;
+	return crowd_text(summary, line->victim, nr, out);
+}
+
+/* The victim of the line may be NULL: then it is of all victims. */
+const char *why_summary__culprit(const struct why_summary *summary, const struct why_line *line,
+				 char out[WHY_CROWD])
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; line->culprit && i < summary->nr_lines; i++) {
+		const struct why_line *pair = &summary->lines[i];
+
+		if (pair->culprit && is_name_of(pair->culprit, line->culprit) &&
+		    !strcmp(pair->part, line->part) &&
+		    (!line->victim || is_name_of(pair->victim, line->victim)))
+			summary->room[nr++] = pair->culprit;
+	}
+	return crowd_text(summary, line->culprit ? line->culprit : "-", nr, out);
 }
 
 static void add(char *sentence, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -187,37 +215,38 @@ static bool is_cgroup(const char *name)
 }
 
 /* What the part means if the culprit is a cgroup; NULL: the same as if it is a task. */
-static const char *cgroup_phrase(const struct reason *reason, const char *victim, const char *probe)
+static const char *cgroup_phrase(const struct why_line *reason, const char *victim,
+				 const char *probe)
 {
 	bool cpu = !strcmp(probe, "runqlat");
 
-	if (!is_cgroup(reason->culprit.name))
+	if (!is_cgroup(reason->culprit))
 		return NULL;
-	if (!strcmp(reason->part, "other") && same_text(reason->culprit.name, victim))
-		return cpu ? "its other processes ran on the same CPUs"
+	if (!strcmp(reason->part, "other") && victim && !strcmp(reason->culprit, victim))
+		return cpu ? "its other processes had the CPU"
 			   : "its other processes kept the disk busy";
 	if (!strcmp(reason->part, "kernel")) /* of which cgroup does not matter */
-		return "kernel threads ran on the same CPUs";
+		return "kernel threads had the CPU";
 	if (!strcmp(reason->part, "realtime"))
-		return "real-time tasks of %s ran on the same CPUs";
+		return "real-time tasks of %s had the CPU";
 	return NULL;
 }
 
 /* What the part means, as the end of a sentence. */
-static void add_reason(char *sentence, const struct reason *reason, const char *victim,
-		       const char *probe)
+static void add_reason(char *sentence, const struct why_line *reason, const char *culprit,
+		       const char *victim, const char *probe)
 {
 	const char *of_cgroup = cgroup_phrase(reason, victim, probe);
 	static const struct {
 		const char *probe, *part, *with_culprit, *without;
 	} phrases[] = {
 		{ "runqlat", "own", "its own threads had the CPU", NULL },
-		{ "runqlat", "other", "%s ran on the same CPUs",
-		  "other processes ran on the same CPUs" },
-		{ "runqlat", "kernel", "the kernel thread %s ran on the same CPUs",
-		  "kernel threads ran on the same CPUs" },
-		{ "runqlat", "realtime", "the real-time task %s ran on the same CPUs",
-		  "real-time tasks ran on the same CPUs" },
+		{ "runqlat", "other", "%s had the CPU",
+		  "other processes had the CPU" },
+		{ "runqlat", "kernel", "the kernel thread %s had the CPU",
+		  "kernel threads had the CPU" },
+		{ "runqlat", "realtime", "the real-time task %s had the CPU",
+		  "real-time tasks had the CPU" },
 		{ "runqlat", "idle", NULL, "the CPU was idle, and took that long to wake up" },
 		{ "runqlat", "quota", NULL, "out of its CPU quota (cpu.max)" },
 		{ "runqlat", "moved", NULL, "waiting for another CPU, before a move" },
@@ -240,10 +269,8 @@ static void add_reason(char *sentence, const struct reason *reason, const char *
 		{ "iolat", "requeued", NULL, "the driver gave requests back" },
 	};
 
-	char culprit[CROWD_TEXT];
-
 	if (of_cgroup) {
-		add(sentence, of_cgroup, reason->culprit.name);
+		add(sentence, of_cgroup, reason->culprit);
 		return;
 	}
 	for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++) {
@@ -255,9 +282,8 @@ static void add_reason(char *sentence, const struct reason *reason, const char *
 			add(sentence, "%s",
 			    victim ? "its own threads had the CPU"
 				   : "other threads of the same process had the CPU");
-		else if (reason->culprit.name && phrases[i].with_culprit)
-			add(sentence, phrases[i].with_culprit,
-			    crowd_text(&reason->culprit, culprit));
+		else if (culprit && phrases[i].with_culprit)
+			add(sentence, phrases[i].with_culprit, culprit);
 		else
 			add(sentence, "%s", phrases[i].without);
 		return;
@@ -265,62 +291,75 @@ static void add_reason(char *sentence, const struct reason *reason, const char *
 	add(sentence, "the reason is unknown");
 }
 
-static void conclude(struct why_summary *summary, struct reason *room, const char *probe)
+static void conclude(struct why_summary *summary, struct why_line *reasons, const char *probe)
 {
+	char *sentence = summary->sentence, victim[WHY_CROWD] = "", culprit[WHY_CROWD];
 	uint64_t whole;
-	const struct crowd subject = find_subject(summary, room, &whole);
-	size_t nr = find_reasons(summary, subject.name, true, room), said = 0;
+	const char *subject = find_subject(summary, reasons, &whole);
+	size_t nr = find_reasons(summary, subject, true, reasons), said = 0;
 	double of_all = (double)whole / (double)summary->total_ns;
-	char *sentence = summary->sentence, victim[CROWD_TEXT];
 
-	if (nr && (double)room[0].ns < LARGE_SHARE * (double)whole)
-		nr = find_reasons(summary, subject.name, false, room);
-	if (subject.name)
-		crowd_text(&subject, victim);
-
+	if (nr && (double)reasons[0].ns < LARGE_SHARE * (double)whole)
+		nr = find_reasons(summary, subject, false, reasons);
+	if (subject)
+		why_summary__victim(summary, reasons, victim);
 	for (; said < nr && said < REASONS; said++) {
-		double share = (double)room[said].ns / (double)whole;
+		const struct why_line *reason = &reasons[said];
+		double share = (double)reason->ns / (double)whole;
 
 		if (said && share < LEAST_SHARE)
 			break;
 		add(sentence, "%s%.0f %%", said ? "; " : "", 100 * share);
 		if (!said)
-			add(sentence, " of the slow time%s%s", subject.name ? " of " : "",
-			    subject.name ? victim : "");
+			add(sentence, " of the slow time%s%s", subject ? " of " : "", victim);
 		if (!said && of_all < NEARLY_ALL)
 			add(sentence, ", which has %.0f %% of all slow time", 100 * of_all);
 		add(sentence, ": ");
-		add_reason(sentence, &room[said], subject.name ? victim : NULL, probe);
+		why_summary__culprit(summary, reason, culprit);
+		add_reason(sentence, reason, reason->culprit ? culprit : NULL,
+			   subject ? victim : NULL, probe);
 	}
+}
+
+static void take_lines(struct why_summary *summary, const struct run_why *why)
+{
+	for (size_t key = 0; key < table__keys(why->parts); key++)
+		summary->lines[summary->nr_lines++] = pair_of(why->parts, key);
+	for (size_t key = 0; key < table__keys(why->names); key++)
+		summary->names[summary->nr_names++] = name_of(why->names, key);
+	qsort(summary->lines, summary->nr_lines, sizeof(*summary->lines), largest_first);
+	qsort(summary->names, summary->nr_names, sizeof(*summary->names), largest_first);
+	if (table__others_keys(why->parts))
+		summary->others_ns = (uint64_t)table__others(why->parts, WHY_NS)->sum;
+	for (unsigned int part = 0; part < WHY_PARTS; part++)
+		summary->total_ns += why->part_ns[part];
+	memcpy(summary->part_ns, why->part_ns, sizeof(summary->part_ns));
 }
 
 int why_summary__of(struct why_summary *summary, const struct run_probe *probe)
 {
-	const struct table *table = probe->why->parts;
-	size_t keys = table__keys(table);
-	struct reason *room;
+	size_t pairs = table__keys(probe->why->parts), names = table__keys(probe->why->names);
+	struct why_line *reasons = calloc(names + 1, sizeof(*reasons));
+	int err = -ENOMEM;
 
 	memset(summary, 0, sizeof(*summary));
-	if (table__others_keys(table))
-		summary->others_ns = (uint64_t)table__others(table, WHY_NS)->sum;
-	summary->total_ns = summary->others_ns;
-	summary->lines = calloc(keys + 1, sizeof(*summary->lines));
-	room = calloc(keys + 1, sizeof(*room));
-	if (!summary->lines || !room) {
-		free(room);
-		return -ENOMEM;
+	summary->lines = calloc(pairs + 1, sizeof(*summary->lines));
+	summary->names = calloc(names + 1, sizeof(*summary->names));
+	summary->room = calloc(pairs + 1, sizeof(*summary->room));
+	if (reasons && summary->lines && summary->names && summary->room) {
+		take_lines(summary, probe->why);
+		if (summary->total_ns)
+			conclude(summary, reasons, probe->name);
+		err = 0;
 	}
-	for (size_t key = 0; key < keys; key++)
-		take_line(summary, probe, key);
-	qsort(summary->lines, summary->nr_lines, sizeof(*summary->lines), largest_first);
-	if (summary->total_ns)
-		conclude(summary, room, probe->name);
-	free(room);
-	return 0;
+	free(reasons);
+	return err;
 }
 
 void why_summary__clear(struct why_summary *summary)
 {
 	free(summary->lines);
+	free(summary->names);
+	free(summary->room);
 	memset(summary, 0, sizeof(*summary));
 }

@@ -6,6 +6,7 @@
 #include <core/run.h>
 
 #define WHY_SENTENCE 1024
+#define WHY_CROWD (RUN_NAME + 32)
 
 /* The texts are those of the probe's table. */
 struct why_line {
@@ -15,15 +16,27 @@ struct why_line {
 
 struct why_summary {
 	uint64_t total_ns; /* of all slow samples */
-	uint64_t part_ns[WHY_PARTS];
-	uint64_t others_ns; /* of pairs that the table's sketch evicted: the part is not known */
-	struct why_line *lines; /* all pairs, the largest first; owned */
+	uint64_t part_ns[WHY_PARTS]; /* these sum to it */
+	uint64_t others_ns; /* of pairs that are not in `lines` */
+	struct why_line *lines; /* by pair, the largest first; owned */
 	size_t nr_lines;
+	struct why_line *names; /* the same by name, without events; owned */
+	size_t nr_names;
+	const char **room; /* owned */
 	char sentence[WHY_SENTENCE]; /* the conclusion; empty: nothing was slow */
 };
 
 /* 0 or -ENOMEM; the caller must call why_summary__clear() in either case. */
 int why_summary__of(struct why_summary *summary, const struct run_probe *probe);
 void why_summary__clear(struct why_summary *summary);
+
+/*
+ * Who the victim and the culprit of a line by name are: "web (1)"; "web (4 tasks)"; "web (more than
+ * 4 tasks)" if not all pairs are listed; "-": it has no culprit. Both return out.
+ */
+const char *why_summary__victim(const struct why_summary *summary, const struct why_line *line,
+				char out[WHY_CROWD]);
+const char *why_summary__culprit(const struct why_summary *summary, const struct why_line *line,
+				 char out[WHY_CROWD]);
 
 #endif

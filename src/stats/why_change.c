@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <core/names.h>
 #include <core/units.h>
 #include <core/vec.h>
 
@@ -70,36 +69,25 @@ static int add(struct rows *rows, const char *part, const char *culprit, int sid
 	return 0;
 }
 
-/* "backup (2)" in each run has another ID. */
-static void take_name(const struct table *table, size_t key, char name[RUN_NAME])
-{
-	struct table_value value = table__key(table, key, WHY_CULPRIT);
-
-	snprintf(name, RUN_NAME, "%s", value.known ? value.text : "");
-	name[names__length(name)] = '\0';
-}
-
 static int add_recording(struct rows *parts, struct rows *culprits, int side, size_t recording,
 			 const struct run_why *why, uint64_t duration_ns)
 {
-	const struct table *table = why->parts;
 	double seconds = (double)duration_ns / 1e9;
-	char culprit[RUN_NAME];
 	int err = 0;
 
-	for (size_t key = 0; !err && key < table__keys(table); key++) {
-		double rate = table__aggregate(table, key, WHY_NS)->sum / seconds;
-		struct table_value part = table__key(table, key, WHY_PART);
-		const char *name = part.known ? part.text : "unknown";
+	for (unsigned int part = 0; !err && part < why->nr_parts; part++)
+		if (why->part_ns[part])
+			err = add(parts, why__part(why->probe, part), "", side, recording,
+				  (double)why->part_ns[part] / seconds);
+	for (size_t key = 0; !err && key < table__keys(why->names); key++) {
+		struct table_value part = table__key(why->names, key, WHY_NAME_PART);
+		struct table_value culprit = table__key(why->names, key, WHY_NAME_CULPRIT);
 
-		err = add(parts, name, "", side, recording, rate);
-		take_name(table, key, culprit);
-		if (!err && *culprit)
-			err = add(culprits, name, culprit, side, recording, rate);
+		if (culprit.known)
+			err = add(culprits, part.known ? part.text : "unknown", culprit.text, side,
+				  recording,
+				  table__aggregate(why->names, key, WHY_NAME_NS)->sum / seconds);
 	}
-	if (!err && table__others_keys(table))
-		err = add(parts, "", "", side, recording,
-			  table__others(table, WHY_NS)->sum / seconds);
 	return err;
 }
 
@@ -195,7 +183,7 @@ static void say(struct why_changes *changes, const char *probe)
 	snprintf(changes->sentence, sizeof(changes->sentence),
 		 "The slow time of %s %s by %s per second%s; %.0f %% of that: %s%s%s%s", probe,
 		 whole > 0 ? "grew" : "shrank", units__ns(size, fabs(whole)), doubt,
-		 100 * difference(part) / whole, what ? what : "pairs that are not listed",
+		 100 * difference(part) / whole, what ? what : "unknown",
 		 culprit ? " (" : "", culprit ? culprit : "", culprit ? ")" : "");
 }
 

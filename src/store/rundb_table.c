@@ -283,15 +283,15 @@ static int take_row(sqlite3_stmt *row, struct table *table)
 	return err;
 }
 
-static int fold(struct table *table, void (*each)(void *context), void *context)
+static int fold(struct table *table, int (*each)(void *context), void *context)
 {
-	if (each)
-		each(context);
-	return table__fold(table);
+	int err = each ? each(context) : 0;
+
+	return err ? err : table__fold(table);
 }
 
 int rundb_table__top_k(sqlite3 *db, const struct rundb_span *span, const char *name,
-		       struct table *table, void (*each)(void *context), void *context)
+		       struct table *table, int (*each)(void *context), void *context)
 {
 	char where[96] = "";
 	sqlite3_stmt *row;

@@ -37,10 +37,10 @@ int rundb_table__load(sqlite3 *db, const char *name, struct table **table);
 
 /*
  * Adds up the rows of the span in the table's sketch. Before each fold, it calls
- * `each` while the table holds the rows; NULL: no call.
+ * `each` while the table holds the rows, which may return an error; NULL: no call.
  */
 int rundb_table__top_k(sqlite3 *db, const struct rundb_span *span, const char *name,
-		       struct table *table, void (*each)(void *context), void *context);
+		       struct table *table, int (*each)(void *context), void *context);
 
 /* Both: the table of that name with the sums of its rows; *table is NULL if there is none. */
 int rundb_table__sum(sqlite3 *db, const struct rundb_span *span, const char *name,

@@ -46,7 +46,7 @@ static bool same_columns(const struct table *a, const struct table *b)
 }
 
 static int read_why_table(sqlite3 *db, const struct rundb_span *span, const struct run_probe *probe,
-			  unsigned int which, void (*each)(void *why))
+			  unsigned int which, int (*each)(void *why))
 {
 	struct table *declared, *table;
 	char name[RUN_NAME];
@@ -62,9 +62,15 @@ static int read_why_table(sqlite3 *db, const struct rundb_span *span, const stru
 	return err;
 }
 
-static void keep_slowest(void *why)
+static int sum(void *why)
+{
+	return why__sum(why);
+}
+
+static int keep_slowest(void *why)
 {
 	why__keep_slowest(why);
+	return 0;
 }
 
 /* Sums of the table, for a recording that was cut off: then the totals are missing. */
@@ -72,10 +78,11 @@ static void guess_totals(struct run_why *why)
 {
 	if (why->slow_ns)
 		return;
+	for (unsigned int part = 0; part < WHY_PARTS; part++)
+		why->slow_ns += why->part_ns[part];
 	for (size_t key = 0; key < table__keys(why->parts); key++) {
 		const struct table_aggregate *over = table__aggregate(why->parts, key, WHY_OVER_NS);
 
-		why->slow_ns += (uint64_t)table__aggregate(why->parts, key, WHY_NS)->sum;
 		if (!why->over_low_ns || over->low < (double)why->over_low_ns)
 			why->over_low_ns = (uint64_t)over->low;
 		if (over->high > (double)why->over_high_ns)
@@ -99,7 +106,7 @@ int rundb_why__read(sqlite3 *db, const struct rundb_span *span, struct run_probe
 	}
 	err = why__new(&probe->why, probe->name);
 	if (!err)
-		err = read_why_table(db, span, probe, 1, NULL);
+		err = read_why_table(db, span, probe, 1, sum);
 	if (!err)
 		err = read_why_table(db, span, probe, 2, keep_slowest);
 	if (!err)

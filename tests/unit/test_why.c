@@ -42,12 +42,19 @@ static void add(const char *victim, const char *part, const char *culprit, int64
 	probe.why->slow_ns += (uint64_t)ns;
 }
 
+/* Ends an interval. */
+static void fold(void)
+{
+	assert_int_equal(why__sum(probe.why), 0);
+	assert_int_equal(table__fold(probe.why->parts), 0);
+}
+
 /* The sentence about the pairs so far. */
 static void assert_sentence(const char *sentence)
 {
 	struct why_summary summary;
 
-	assert_int_equal(table__fold(probe.why->parts), 0);
+	fold();
 	assert_int_equal(why_summary__of(&summary, &probe), 0);
 	assert_string_equal(summary.sentence, sentence);
 	why_summary__clear(&summary);
@@ -61,7 +68,7 @@ TEST(parts_sum_to_the_whole)
 	add("web (1)", "quota", NULL, 21);
 	add("web (1)", "other", "backup (2)", 7);
 	add("db (3)", "idle", NULL, 10);
-	assert_int_equal(table__fold(probe.why->parts), 0);
+	fold();
 	assert_int_equal(why_summary__of(&summary, &probe), 0);
 	assert_int_equal(summary.total_ns, 100);
 	assert_int_equal(summary.part_ns[WHY_RUNQLAT_OTHER], 69);
@@ -82,9 +89,9 @@ TEST(the_main_victim_is_the_subject)
 	add("web (1)", "kernel", "kworker (9)", 17);
 	add("db (3)", "idle", NULL, 50);
 	assert_sentence("62 % of the slow time of web (1), which has 67 % of all slow time: "
-			"backup (2) ran on the same CPUs; "
+			"backup (2) had the CPU; "
 			"21 %: web (1) was out of its CPU quota (cpu.max); "
-			"17 %: the kernel thread kworker (9) ran on the same CPUs");
+			"17 %: the kernel thread kworker (9) had the CPU");
 }
 
 TEST(cgroups_are_no_tasks)
@@ -92,9 +99,9 @@ TEST(cgroups_are_no_tasks)
 	add("/web", "other", "/web", 50);
 	add("/web", "kernel", "/", 30);
 	add("/web", "realtime", "/audio", 20);
-	assert_sentence("50 % of the slow time of /web: its other processes ran on the same "
-			"CPUs; 30 %: kernel threads ran on the same CPUs; "
-			"20 %: real-time tasks of /audio ran on the same CPUs");
+	assert_sentence("50 % of the slow time of /web: its other processes had the "
+			"CPU; 30 %: kernel threads had the CPU; "
+			"20 %: real-time tasks of /audio had the CPU");
 }
 
 TEST(without_a_main_victim_all_are_the_subject)
@@ -103,7 +110,7 @@ TEST(without_a_main_victim_all_are_the_subject)
 	add("b (2)", "realtime", "audio (7)", 30);
 	add("c (3)", "idle", NULL, 35);
 	add("c (3)", "moved", NULL, 5);
-	assert_sentence("60 % of the slow time: the real-time task audio (7) ran on the same CPUs; "
+	assert_sentence("60 % of the slow time: the real-time task audio (7) had the CPU; "
 			"35 %: the CPU was idle, and took that long to wake up");
 }
 
@@ -123,9 +130,9 @@ TEST(each_part_has_a_phrase)
 	static const char *const phrases[] = {
 		[WHY_RUNQLAT_UNKNOWN] = "the reason is unknown",
 		[WHY_RUNQLAT_OWN] = "its own threads had the CPU",
-		[WHY_RUNQLAT_OTHER] = "other processes ran on the same CPUs",
-		[WHY_RUNQLAT_KERNEL] = "kernel threads ran on the same CPUs",
-		[WHY_RUNQLAT_REALTIME] = "real-time tasks ran on the same CPUs",
+		[WHY_RUNQLAT_OTHER] = "other processes had the CPU",
+		[WHY_RUNQLAT_KERNEL] = "kernel threads had the CPU",
+		[WHY_RUNQLAT_REALTIME] = "real-time tasks had the CPU",
 		[WHY_RUNQLAT_IDLE] = "the CPU was idle, and took that long to wake up",
 		[WHY_RUNQLAT_QUOTA] = "web (1) was out of its CPU quota (cpu.max)",
 		[WHY_RUNQLAT_MOVED] = "waiting for another CPU, before a move",
@@ -162,7 +169,7 @@ TEST(many_small_culprits_are_one_reason)
 		add("web (1)", "other", unit_text("job%c (%d)", 'a' + i, i), 10);
 	}
 	add("web (1)", "idle", NULL, 20);
-	assert_sentence("80 % of the slow time of web (1): other processes ran on the same CPUs; "
+	assert_sentence("80 % of the slow time of web (1): other processes had the CPU; "
 			"20 %: the CPU was idle, and took that long to wake up");
 }
 
@@ -175,8 +182,35 @@ TEST(tasks_of_one_name_are_one_reason)
 		add("web (2)", "other", culprit, 10);
 	}
 	add("web (2)", "other", "cc (x)", 20); /* no ID */
-	assert_sentence("89 % of the slow time of web (2 tasks): cc (8 tasks) ran on the "
-			"same CPUs; 11 %: cc (x) ran on the same CPUs");
+	assert_sentence("89 % of the slow time of web (2 tasks): cc (8 tasks) had the "
+			"CPU; 11 %: cc (x) had the CPU");
+}
+
+/* Each of 80 waits for each: more pairs than the sketch holds. */
+TEST(many_tasks_leave_no_time_out)
+{
+	struct why_summary summary;
+	char name[WHY_CROWD];
+
+	for (int i = 0; i < 80; i++) {
+		for (int j = 0; j < 80; j++)
+			add(unit_text("job (%d)", i), "other", unit_text("job (%d)", j), 5);
+		add(unit_text("job (%d)", i), "other", "hog (99)", 200);
+		add(unit_text("job (%d)", i), "idle", NULL, 100 - i % 2);
+	}
+	fold();
+	assert_true(table__others_keys(probe.why->parts) > 0);
+	assert_int_equal(why_summary__of(&summary, &probe), 0);
+	assert_int_equal(summary.part_ns[WHY_RUNQLAT_OTHER], 80 * (80 * 5 + 200));
+	assert_int_equal(summary.part_ns[WHY_RUNQLAT_IDLE], 80 * 100 - 40);
+	assert_int_equal(summary.total_ns, 80 * (80 * 5 + 200) + 80 * 100 - 40);
+	assert_int_equal(summary.nr_names, 3);
+	assert_string_equal(summary.names[0].culprit, "job");
+	assert_int_equal(summary.names[0].ns, 80 * 80 * 5);
+	assert_has(why_summary__victim(&summary, summary.names, name), "job (more than ");
+	assert_string_equal(why_summary__culprit(&summary, &summary.names[1], name), "hog (99)");
+	assert_string_equal(why_summary__culprit(&summary, &summary.names[2], name), "-");
+	why_summary__clear(&summary);
 }
 
 TEST(nothing_slow_gives_no_sentence)
@@ -235,7 +269,7 @@ static const char *text(void)
 {
 	const struct run run = { 0 };
 
-	assert_int_equal(table__fold(probe.why->parts), 0);
+	fold();
 	assert_int_equal(why_text__print(unit_print(), &run, &probe, 5), 0);
 	return unit_printed();
 }

@@ -55,6 +55,7 @@ static void add(int side, size_t recording, const char *part, const char *culpri
 	assert_int_equal(table__set_text(why->parts, WHY_CULPRIT, culprit), 0);
 	table__set_integer(why->parts, WHY_NS, ns);
 	table__set_integer(why->parts, WHY_EVENTS, 1);
+	assert_int_equal(why__sum(why), 0);
 	assert_int_equal(table__fold(why->parts), 0);
 	why->slow_ns += (uint64_t)ns;
 }
