@@ -21,7 +21,7 @@ struct {
 	__type(value, struct why_cell);
 } why_cells SEC(".maps");
 
-/* User space sizes it to WHY_PAIRS. */
+/* User space sizes it to WHY_PLACES. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -79,23 +79,11 @@ static __always_inline struct why_cell *why_begin(__u64 ns)
 	return cell;
 }
 
-static __always_inline bool same_pair(const struct why_pair *pair, const struct why_who *victim,
-				      const struct why_who *culprit, __u32 part)
+static __always_inline bool same_name(const struct why_who *a, const struct why_who *b)
 {
-	return pair->victim.id == victim->id && pair->culprit.id == culprit->id &&
-	       pair->part == part;
-}
+	const __u64 *left = (const void *)a->comm, *right = (const void *)b->comm;
 
-static __always_inline bool claim_pair(struct why_pair *pair, const struct why_who *victim,
-				       const struct why_who *culprit, __u32 part)
-{
-	if (__sync_val_compare_and_swap(&pair->state, WHY_FREE, WHY_CLAIMED) != WHY_FREE)
-		return false;
-	pair->victim = *victim;
-	pair->culprit = *culprit;
-	pair->part = part;
-	store_ordered(&pair->state, WHY_READY);
-	return true;
+	return left[0] == right[0] && left[1] == right[1];
 }
 
 /* A task may have another name by now. */
@@ -112,11 +100,9 @@ static __always_inline void rename_who(struct why_who *who, const struct why_who
 		old[1] = name[1];
 }
 
-static __always_inline __u32 pair_hash(__u64 victim, __u64 culprit, __u32 part)
+static __always_inline __u64 pair_hash(__u64 victim, __u64 culprit, __u32 part)
 {
-	__u64 hash = (victim * 0x9e3779b97f4a7c15ULL ^ culprit) * 0xbf58476d1ce4e5b9ULL + part;
-
-	return hash >> (64 - WHY_PAIR_BITS);
+	return (victim * 0x9e3779b97f4a7c15ULL ^ culprit) * 0xbf58476d1ce4e5b9ULL + part;
 }
 
 static __always_inline void add_amount(struct why_pair *pair, const struct why_amount *amount)
@@ -133,26 +119,54 @@ static __always_inline void add_amount(struct why_pair *pair, const struct why_a
 struct why_search {
 	const struct why_who *victim, *culprit;
 	__u16 part;
-	__u16 first; /* place to try */
-	__u32 place; /* of the pair, when found; until then that for pairs without a place */
+	__u16 named; /* 1: by names, among the places for those */
+	__u32 first; /* place to try */
+	__u64 place; /* of the pair, when found; until then that for pairs without a place */
 };
+
+static __always_inline bool is_pair(const struct why_pair *pair, const struct why_search *search)
+{
+	if (pair->part != search->part)
+		return false;
+	if (search->named)
+		return same_name(&pair->victim, search->victim) &&
+		       same_name(&pair->culprit, search->culprit);
+	return pair->victim.id == search->victim->id && pair->culprit.id == search->culprit->id;
+}
+
+static __always_inline bool claim_pair(struct why_pair *pair, const struct why_search *search)
+{
+	if (__sync_val_compare_and_swap(&pair->state, WHY_FREE, WHY_CLAIMED) != WHY_FREE)
+		return false;
+	pair->victim = *search->victim;
+	pair->culprit = *search->culprit;
+	if (search->named)
+		pair->victim.id = pair->culprit.id = 0;
+	pair->part = search->part;
+	store_ordered(&pair->state, WHY_READY);
+	return true;
+}
 
 static long why_try_place(__u32 n, struct why_search *search)
 {
-	const struct why_who *victim = search->victim, *culprit = search->culprit;
-	__u32 part = search->part, place = (search->first + n) & (WHY_PAIRS - 1);
+	__u32 place = search->first + n;
 	struct why_pair *pair;
 
+	if (search->named)
+		place = WHY_PAIRS + (place & (WHY_PLACES - WHY_PAIRS - 1));
+	else
+		place &= WHY_PAIRS - 1;
 	if (place < WHY_PARTS)
 		return 0;
 	pair = bpf_map_lookup_elem(&why_pairs, &place);
 	if (!pair)
 		return 1;
-	if (!(pair->state == WHY_READY ? same_pair(pair, victim, culprit, part)
-				       : claim_pair(pair, victim, culprit, part)))
+	if (!(pair->state == WHY_READY ? is_pair(pair, search) : claim_pair(pair, search)))
 		return 0;
-	rename_who(&pair->victim, victim);
-	rename_who(&pair->culprit, culprit);
+	if (!search->named) {
+		rename_who(&pair->victim, search->victim);
+		rename_who(&pair->culprit, search->culprit);
+	}
 	search->place = place;
 	return 1;
 }
@@ -172,9 +186,17 @@ __noinline int why_add_pair(const struct why_who *victim, const struct why_who *
 
 	if (!config.why || !victim || !culprit || !amount)
 		return 0;
-	search.first = pair_hash(victim->id, culprit->id, part);
+	search.first = pair_hash(victim->id, culprit->id, part) >> (64 - WHY_PAIR_BITS);
 	bpf_loop(WHY_PROBES, why_try_place, &search, 0);
-	pair = bpf_map_lookup_elem(&why_pairs, &search.place);
+	if (search.place == part && victim->comm[0]) {
+		search.named = 1;
+		search.first = pair_hash(*(const __u64 *)victim->comm,
+					 *(const __u64 *)culprit->comm, part) >>
+			       (64 - WHY_NAMED_BITS);
+		bpf_loop(WHY_PROBES, why_try_place, &search, 0);
+	}
+	part = search.place;
+	pair = bpf_map_lookup_elem(&why_pairs, &part);
 	if (pair)
 		add_amount(pair, amount);
 	return 0;

@@ -59,11 +59,14 @@ _Static_assert(sizeof(struct why_cell) == (4 + WHY_PARTS) * 8, "why_cell has no 
 
 /*
  * Map `why_pairs`, one entry per place, mapped: an open-addressing hash by victim, culprit and
- * part. A pair takes the first free place of WHY_PROBES from its hash; one that finds none is added
- * to place 0 of its part: places 0..WHY_PARTS-1 are for pairs without a place, one for each part.
+ * part. A pair takes the first free place of WHY_PROBES from its hash. One that finds none is added
+ * to the pair of its names, whose IDs are 0, in a hash of its own after the first WHY_PAIRS; one
+ * that finds no place there to its part: places 0..WHY_PARTS-1.
  */
 #define WHY_PAIR_BITS 14
 #define WHY_PAIRS (1 << WHY_PAIR_BITS)
+#define WHY_NAMED_BITS 12
+#define WHY_PLACES (WHY_PAIRS + (1 << WHY_NAMED_BITS))
 #define WHY_PROBES 16
 
 enum why_state { WHY_FREE, WHY_CLAIMED, WHY_READY };

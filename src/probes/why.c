@@ -43,7 +43,7 @@ static const struct {
 	uint32_t entries; /* 0: one per CPU */
 } maps[] = {
 	{ "why_cells", 0 },
-	{ "why_pairs", WHY_PAIRS },
+	{ "why_pairs", WHY_PLACES },
 	{ "why_events", 0 }, /* see room_for_events() */
 	{ "places", 0 },
 	{ "why_work", 0 },
@@ -299,14 +299,19 @@ static void read_cells(const struct bpf_probe *probe, struct run_why *why)
 	}
 }
 
+/* A task without an ID is one of those that share its name. NULL: nobody is known. */
 static const char *name_victim(struct bpf_probe *probe, const struct why_who *who,
 			       char out[RUN_NAME])
 {
 	bool cgroup = who->id & WHY_OF_CGROUP;
 	const struct lat_key key = { .id = who->id & ~WHY_OF_CGROUP,
 				     .by = cgroup ? LAT_BY_CGROUP : probe->config.why - 1 };
+	char raw[LAT_COMM_LEN + 1] = "";
 
-	return names__key(probe->common.names, &key, who->comm, out);
+	if (who->id)
+		return names__key(probe->common.names, &key, who->comm, out);
+	memcpy(raw, who->comm, LAT_COMM_LEN);
+	return raw[0] ? sanitize__text(out, RUN_NAME, raw) : NULL;
 }
 
 static const char *name_culprit(struct bpf_probe *probe, const struct why_who *who,
@@ -314,7 +319,7 @@ static const char *name_culprit(struct bpf_probe *probe, const struct why_who *w
 {
 	const struct lat_key disk = { .id = who->id, .by = LAT_BY_DISK };
 
-	if (why__is_of_disk(probe->common.ops->name, part))
+	if (who->id && why__is_of_disk(probe->common.ops->name, part))
 		return names__key(probe->common.names, &disk, NULL, out);
 	return name_victim(probe, who, out);
 }
@@ -338,39 +343,38 @@ static void set_amount(struct bpf_probe *probe, const struct why_amount *amount)
 }
 
 /*
- * A pair without a place, which is one of the first, has neither victim nor culprit. Tasks that had
- * the CPU too long ago have no name.
+ * Of a pair without a place, only the part is known. Tasks that had the CPU too long ago have no
+ * name.
  */
 static int add_pair(void *context, const struct why_pair *pair, bool placed,
 		    const struct why_amount *gained)
 {
 	struct bpf_probe *probe = context;
+	const char *module = probe->common.ops->name;
 	struct table *table = probe->common.entry->why->parts;
-	const char *part = why__part(probe->common.ops->name, pair->part);
-	char victim[RUN_NAME], culprit[RUN_NAME] = "(other)";
-	bool unnamed = !placed || why__is_of_task(probe->common.ops->name, pair->part);
+	char room[2][RUN_NAME];
+	const char *victim = placed ? name_victim(probe, &pair->victim, room[0]) : "(other)";
+	const char *culprit = placed ? name_culprit(probe, &pair->culprit, pair->part, room[1])
+				     : "(other)";
 	int err;
 
+	if (!culprit && why__is_of_task(module, pair->part))
+		culprit = "(other)";
 	err = table__add_row(table, probe->why_row_ns);
+	if (!err)
+		err = table__set_text(table, WHY_VICTIM, victim ? victim : "(unknown)");
+	if (!err)
+		err = table__set_text(table, WHY_PART, why__part(module, pair->part));
+	if (!err)
+		err = table__set_text(table, WHY_CULPRIT, culprit);
 	if (err)
 		return err;
 	if (placed && pair->victim.id)
-		name_victim(probe, &pair->victim, victim);
-	else
-		strcpy(victim, placed ? "(unknown)" : "(other)");
-	if (placed && pair->culprit.id)
-		name_culprit(probe, &pair->culprit, pair->part, culprit);
-	if (placed)
 		set_id(table, WHY_VICTIM_ID, pair->victim.id);
-	err = table__set_text(table, WHY_VICTIM, victim);
-	if (!err)
-		err = table__set_text(table, WHY_PART, part);
-	if (!err && (unnamed || pair->culprit.id))
-		err = table__set_text(table, WHY_CULPRIT, culprit);
 	if (placed && pair->culprit.id)
 		set_id(table, WHY_CULPRIT_ID, pair->culprit.id);
 	set_amount(probe, gained);
-	return err;
+	return 0;
 }
 
 static int set_stack(struct table *table, unsigned int column, const __u64 *frames, __s32 size)
@@ -548,7 +552,6 @@ int why__interval(struct bpf_probe *probe, uint64_t at_ns)
 
 	if (!probe->why || probe->common.skip_keys)
 		return 0;
-	probe->why->pairs.retires = probe->common.renews;
 	read_cells(probe, probe->common.entry->why);
 	err = read_events(probe); /* in order of time after the last interval */
 	probe->why_row_ns = at_ns - probe->start_ns;

@@ -46,7 +46,7 @@ static void set_state(struct why_pair *pair, uint32_t state)
 
 static void retire_idle(struct why_pairs *pairs)
 {
-	for (uint32_t place = WHY_PARTS; place < WHY_PAIRS; place++) {
+	for (uint32_t place = WHY_PARTS; place < WHY_PLACES; place++) {
 		if (pairs->pairs[place].state != WHY_READY ||
 		    pairs->seen[place].idle < WHY_PAIRS_IDLE)
 			continue;
@@ -60,7 +60,7 @@ int why_pairs__read(struct why_pairs *pairs, why_pairs_each *each, void *context
 	uint32_t taken = 0;
 	int err = 0;
 
-	for (uint32_t place = 0; !err && place < WHY_PAIRS; place++) {
+	for (uint32_t place = 0; !err && place < WHY_PLACES; place++) {
 		struct why_pair *pair = &pairs->pairs[place];
 		uint32_t state = __atomic_load_n(&pair->state, __ATOMIC_ACQUIRE);
 		bool retired = pairs->seen[place].retired;
@@ -75,7 +75,7 @@ int why_pairs__read(struct why_pairs *pairs, why_pairs_each *each, void *context
 		pairs->seen[place].idle = 0;
 		set_state(pair, WHY_FREE);
 	}
-	if (pairs->retires && taken > WHY_PAIRS / 2)
+	if (taken > WHY_PAIRS / 2)
 		retire_idle(pairs);
 	return err;
 }

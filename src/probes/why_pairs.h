@@ -2,8 +2,8 @@
 /*
  * Reads the pairs of victim and culprit, which the programs add to in memory.
  *
- * A window without an end sees more pairs come and go than there are places. Then pairs that gain
- * nothing for long give up their places, in two steps: a program may be about to add to a pair as
+ * A long window sees more pairs come and go than there are places. When more than half of them are
+ * taken, pairs that gain nothing for long give up theirs, in two steps: a program may be about to add to a pair as
  * it is retired. After the first step no program finds the pair; at the next reading, no program is
  * still at it, and what came last is read for this pair. Then the place is free. Its amounts stay,
  * because only gains are read.
@@ -19,13 +19,12 @@
 #define WHY_PAIRS_IDLE 60 /* readings without a gain after which a pair may be retired */
 
 struct why_pairs {
-	struct why_pair *pairs; /* WHY_PAIRS, mapped */
-	bool retires; /* pairs are, if more than half of the places are taken */
+	struct why_pair *pairs; /* WHY_PLACES, mapped */
 	struct {
 		struct why_amount amount; /* as of the last reading */
 		uint8_t idle; /* readings since it gained */
 		bool retired; /* by the last reading */
-	} seen[WHY_PAIRS];
+	} seen[WHY_PLACES];
 };
 
 /* `gained` since the last reading. !placed: the pairs of a part that found no place. */

@@ -110,7 +110,7 @@ static int print_event(void *context, void *data, size_t size)
 
 static void print_pairs(const struct why_pair *pairs)
 {
-	for (int i = 0; i < WHY_PAIRS; i++)
+	for (int i = 0; i < WHY_PLACES; i++)
 		if (pairs[i].amount.ns)
 			printf("pair victim=%llu victim_comm=%s culprit=%llu "
 			       "part=%s ns=%llu count=%llu\n",
@@ -231,7 +231,7 @@ static void print_all(const struct bpf_probe *probe)
 		die("ring_buffer", -errno);
 	ring_buffer__consume(ring);
 	ring_buffer__free(ring);
-	print_pairs(map_of(probe, "why_pairs", WHY_PAIRS));
+	print_pairs(map_of(probe, "why_pairs", WHY_PLACES));
 	print_cells(map_of(probe, "why_cells", probe->cpus), probe->cpus);
 }
 
