@@ -233,14 +233,24 @@ int rundb_table__load(sqlite3 *db, const char *name, struct table **table)
 	return err == -EINVAL ? -EUCLEAN : err; /* a name that latscope does not write */
 }
 
+/* Columns that the file does not declare are unknown. */
 static int select_rows(sqlite3 *db, sqlite3_stmt **select, const char *name,
 		       const struct table *table, const char *where)
 {
-	sqlite3_str *text = sqlite3_str_new(db);
+	sqlite3_str *text;
+	struct table *declared;
+	int err = rundb_table__load(db, name, &declared);
 
+	if (err || !declared)
+		return err ? err : -EUCLEAN;
+	text = sqlite3_str_new(db);
 	sqlite3_str_appendall(text, "SELECT time_ns");
 	for (unsigned int i = 0; i < table__columns(table); i++)
-		sqlite3_str_appendf(text, ", \"%w\"", table__column(table, i)->name);
+		if (table__find_column(declared, table__column(table, i)->name) >= 0)
+			sqlite3_str_appendf(text, ", \"%w\"", table__column(table, i)->name);
+		else
+			sqlite3_str_appendall(text, ", NULL");
+	table__free(declared);
 	sqlite3_str_appendf(text, " FROM \"%w\" %s ORDER BY rowid", name, where);
 	return prepare(db, select, text);
 }

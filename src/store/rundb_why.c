@@ -34,15 +34,20 @@ int rundb_why__totals(struct run_probe *probe, sqlite3_stmt *row, int column)
 	return err ? err : rundb_row__number(row, column + 5, &why->over_high_ns);
 }
 
-static bool same_columns(const struct table *a, const struct table *b)
+/* Are all columns of a file there? Older versions had fewer. */
+static bool has_columns(const struct table *table, const struct table *of_file)
 {
-	bool same = table__columns(a) == table__columns(b);
+	for (unsigned int i = 0; i < table__columns(of_file); i++) {
+		const struct table_column *wanted = table__column(of_file, i), *found;
+		int at = table__find_column(table, wanted->name);
 
-	for (unsigned int i = 0; same && i < table__columns(a); i++)
-		same = !strcmp(table__column(a, i)->name, table__column(b, i)->name) &&
-		       table__column(a, i)->kind == table__column(b, i)->kind &&
-		       table__column(a, i)->key == table__column(b, i)->key;
-	return same;
+		if (at < 0)
+			return false;
+		found = table__column(table, (unsigned int)at);
+		if (found->kind != wanted->kind || found->key != wanted->key)
+			return false;
+	}
+	return true;
 }
 
 static int read_why_table(sqlite3 *db, const struct rundb_span *span, const struct run_probe *probe,
@@ -54,7 +59,7 @@ static int read_why_table(sqlite3 *db, const struct rundb_span *span, const stru
 
 	table = run__table(probe, which, name);
 	err = rundb_table__load(db, name, &declared);
-	if (!err && (!declared || !same_columns(declared, table)))
+	if (!err && (!declared || !has_columns(table, declared)))
 		err = -EUCLEAN;
 	if (!err)
 		err = rundb_table__top_k(db, span, name, table, each, probe->why);
