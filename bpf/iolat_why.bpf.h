@@ -16,8 +16,6 @@
 
 /* Is there a tracepoint that sees the submitter of every request? Set before the load. */
 const volatile __u32 sees_start = 0;
-/* How often a task has taken another name. */
-__u32 names_changed = 0;
 
 /* The task or cgroup that a request belongs to. */
 struct owner {
@@ -127,6 +125,8 @@ static __noinline int rename_submitter(struct submitter *who, struct task_struct
 	who->cgroup = task_cgroup(task, false);
 	bpf_probe_read_kernel_str(who->comm, LAT_COMM_LEN, task->comm);
 	bpf_probe_read_kernel_str(who->process, LAT_COMM_LEN, leader_comm(task, false));
+	if (is_latscope(task))
+		who->who.id = WHY_OF_LATSCOPE;
 	return 0;
 }
 
@@ -350,6 +350,8 @@ static __always_inline __u32 part_of(const struct completion *done, const struct
 		return WHY_IOLAT_FLUSH;
 	if (done->op == LAT_OP_DISCARD)
 		return WHY_IOLAT_DISCARD;
+	if (done->owner.id == WHY_OF_LATSCOPE)
+		return WHY_IOLAT_LATSCOPE;
 	if (done->request == work->own.request) /* the data of its flush sequence */
 		return WHY_IOLAT_DEVICE;
 	return same_process(&done->owner, &work->own.owner) ? WHY_IOLAT_OWN : WHY_IOLAT_OTHER;
@@ -477,7 +479,6 @@ static __always_inline bool divide_queued(struct work *work, const struct why_en
 
 static __always_inline void start_work(struct work *work, const struct why_end *end)
 {
-	why_clear(&work->scratch);
 	__builtin_memset(&work->victim, 0, sizeof(work->victim));
 	find_who(&work->victim, &work->own.owner);
 	/* The disk does nothing for a flush sequence between its requests. */
@@ -496,13 +497,21 @@ static __noinline int divide_all(struct work *work, const struct why_end *end)
 
 	if (!walk.disk)
 		return 0;
-	work->own = walk.disk->ring[end->number % RING];
-	if (work->own.number != end->number)
-		return 0;
 	start_work(work, end);
 	if (divide_queued(work, end))
 		bpf_loop(RING, walk_completion, &walk, 0);
-	return 1;
+	return 0;
+}
+
+/* Copies the completion of the request. Is it still in the ring? */
+static __always_inline bool find_completion(struct work *work, const struct why_end *end)
+{
+	const struct disk *disk = disk_of(end->queue);
+
+	if (!disk)
+		return false;
+	work->own = disk->ring[end->number % RING];
+	return work->own.number == end->number;
 }
 
 static __noinline int add_all(struct work *work, struct why_cell *cell, __u64 ns)
@@ -526,6 +535,8 @@ static __noinline int send(const struct work *work, const struct why_end *end)
 	if (!event)
 		return 0;
 	__builtin_memset(event, 0, __builtin_offsetof(struct why_event, kernel_stack));
+	event->is_candidate = !work->scratch.counts;
+	event->victim = work->victim;
 	event->end_ns = work->own.end_ns;
 	event->ns = work->own.end_ns - end->start_ns;
 	__builtin_memcpy(event->part_ns, work->scratch.part_ns, sizeof(event->part_ns));
@@ -555,6 +566,7 @@ __noinline int explain(struct why_end *end)
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct why_cell *cell;
 	struct work *work;
+	bool counts;
 	__u64 ns;
 
 	if (!config.why || !end)
@@ -563,14 +575,20 @@ __noinline int explain(struct why_end *end)
 	if (!work)
 		return 0;
 	work = &work[end->second & 1];
-	if (!divide_all(work, end))
+	if (!find_completion(work, end))
 		return 0;
 	ns = work->own.end_ns - end->start_ns;
-	cell = why_begin(ns);
+	if (work->own.owner.id == WHY_OF_LATSCOPE) {
+		why_begin_own(ns);
+		return 0;
+	}
+	cell = why_begin(ns, &counts);
 	if (!cell)
 		return 0;
+	why_clear(&work->scratch, counts);
+	divide_all(work, end);
 	add_all(work, cell, ns);
-	if (ns >= why_control.event_ns)
+	if (!counts || ns >= why_control.event_ns)
 		__sync_fetch_and_add(send(work, end) ? &cell->sent : &cell->dropped, 1);
 	return 0;
 }

@@ -161,7 +161,8 @@ static __always_inline void keep_stack(__u32 tid, const struct why_call *state)
 /* Can an event come of a fault with a sleep of this length? */
 static __always_inline bool wants_stack(__u64 ns)
 {
-	return ns >= why_control.event_ns / 16;
+	return ns >= (why_control.over_ns == ~0ULL ? why_control.least_ns
+						    : why_control.event_ns) / 16;
 }
 
 /* ---- sched_switch ---- */
@@ -202,7 +203,7 @@ static __noinline int call_out(struct task_struct *task, bool preempt)
 			state->out_clock = clock_of_queue(task);
 			state->run_delay = task->sched_info.run_delay;
 		}
-		if (!reads_stack_late() && why_control.event_ns != ~0ULL)
+		if (!reads_stack_late() && why_control.least_ns != ~0ULL)
 			read_stack(task, state);
 	}
 	return 0;
@@ -410,6 +411,7 @@ struct slow {
 	struct why_who victim;
 	bool own_memory; /* the fault is in the memory of the task, not of another process */
 	bool not_followed; /* it is not in the table of calls */
+	bool counts; /* else it is a candidate */
 };
 
 static __always_inline const struct why_call *find_state(const struct slow *slow)
@@ -512,6 +514,8 @@ static __always_inline bool send(const struct slow *slow, struct task_struct *ta
 	if (!event)
 		return false;
 	__builtin_memset(event, 0, __builtin_offsetof(struct why_event, kernel_stack));
+	event->is_candidate = !slow->counts;
+	event->victim = slow->victim;
 	event->end_ns = slow->end_ns;
 	event->ns = slow->ns;
 	for (int part = 0; part < WHY_MEMLAT_PARTS; part++)
@@ -537,11 +541,16 @@ static __always_inline bool send(const struct slow *slow, struct task_struct *ta
 static __noinline int explain(struct slow *slow, struct vm_area_struct *vma)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct why_cell *cell = why_begin(slow->ns);
+	struct why_cell *cell;
 	/* On the stack: the verifier lets no global function take a pointer to constants. */
 	struct why_who none = {}, *culprit;
 	bool sent;
 
+	if (is_latscope(task)) {
+		why_begin_own(slow->ns);
+		return 0;
+	}
+	cell = why_begin(slow->ns, &slow->counts);
 	if (!cell)
 		return 0;
 	divide(slow, vma);
@@ -549,9 +558,10 @@ static __noinline int explain(struct slow *slow, struct vm_area_struct *vma)
 #pragma clang loop unroll(disable)
 	for (__u32 part = 0; part < WHY_MEMLAT_PARTS; part++) {
 		culprit = part == WHY_MEMLAT_IO ? &slow->backing.disk : &none;
-		why_add(cell, &slow->victim, culprit, part, slow->part_ns[part]);
+		if (slow->counts)
+			why_add(cell, &slow->victim, culprit, part, slow->part_ns[part]);
 	}
-	if (slow->ns < why_control.event_ns)
+	if (slow->counts && slow->ns < why_control.event_ns)
 		return 0;
 	sent = send(slow, task);
 	__sync_fetch_and_add(sent ? &cell->sent : &cell->dropped, 1);

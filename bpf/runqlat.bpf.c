@@ -184,8 +184,7 @@ static __always_inline bool stamps_deceive(void)
  * task does not wait: the stamp stays until the task gets a CPU, and further moves add the time
  * between them to run_delay. If no program sees the wakeup, the sample is dropped.
  */
-SEC("tp_btf/sched_migrate_task")
-int BPF_PROG(stamps_migrate, struct task_struct *task)
+static __always_inline int check_move(struct task_struct *task)
 {
 	struct runqlat_task *own;
 
@@ -195,6 +194,21 @@ int BPF_PROG(stamps_migrate, struct task_struct *task)
 	if (own)
 		own->moved = 1;
 	return 0;
+}
+
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(stamps_migrate, struct task_struct *task)
+{
+	return check_move(task);
+}
+
+/* The same with --why, on all kernels. */
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(stamps_migrate_why, struct task_struct *task)
+{
+	if (task_is_active(task))
+		note_move(task);
+	return stamps_deceive() ? check_move(task) : 0;
 }
 
 static __noinline int stamp_woken(struct task_struct *task)
@@ -236,10 +250,18 @@ int BPF_PROG(stamps_wakeup_why, struct task_struct *task)
 {
 	__u64 queued = task->sched_info.last_queued;
 
-	if (queued)
-		note_wakeup(task, queued);
+	begin_quota(task, NULL);
 	return stamps_deceive() ? check_stamp(task, queued) : 0;
 }
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(why_waking, struct task_struct *task)
+{
+	note_waker(task);
+	return 0;
+}
+
+#include "runqlat_sources.bpf.h"
 
 static __always_inline __u64 take_stray(__u32 tid)
 {

@@ -1,149 +1,92 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Why a task waited for a CPU: who had this CPU meanwhile. Each switch notes the turn that ends in
- * a ring; a slow wait is compared with the turns of its CPU, the newest first. Included by
- * runqlat.bpf.c alone. All of it runs at sched_switch, under the run-queue lock.
+ * Why a task waited for a CPU: a slow wait is compared with the turns of the CPUs in whose queues the
+ * task was, the newest first. Included by runqlat.bpf.c alone.
  */
 #ifndef LATSCOPE_RUNQLAT_WHY_BPF_H
 #define LATSCOPE_RUNQLAT_WHY_BPF_H
 
-#include "why.bpf.h"
+#include "runqlat_turns.bpf.h"
 
 /*
- * A wait is compared with all turns in the ring. This takes some 40 us with interrupts off. Each
- * sum that has to be settled on the way takes 0.1 us more: after so many, culprits are not named.
+ * A wait is compared with all turns in the ring, and with what is known of older ones. This takes
+ * some 40 us with interrupts off. Each sum that has to be settled on the way takes 0.1 us more:
+ * after so many, culprits are not named.
  */
 #define WALK_TURNS (WHY_TURNS - WHY_BLOCK)
 #define MOST_SETTLED 128
 
-/*
- * Each turn refers to a name in a ring of names. The later turns of a task refer to the same one,
- * until as many others have been taken as there are turns in the ring; then its name is taken
- * again. A turn takes at most one, so no name of a turn in the ring is overwritten. Which thread
- * IDs there are does not matter.
- */
-#define NAMES (2 * WHY_TURNS)
-#define KNOWN 1024 /* tasks that are looked up; of those with the same place, the last one */
-_Static_assert(NAMES <= 1 << 16, "a turn has 16 bits for it");
+/* How long before its wait a task may have been woken up: the other CPU had to take it. */
+#define WAKEUP_NS 1000000
 
-struct known {
-	struct why_name name;
-	__u32 number; /* of the name */
-	__u32 pad;
+/* ---- what happens to a task that waits ---- */
+
+#define MOVES 4
+
+/* Before `at_ns`, the task was in the queue of this CPU. */
+struct move {
+	__u64 at_ns; /* CLOCK_MONOTONIC */
+	__u64 cpu;
 };
 
-/* How often a task has taken another name. */
-__u32 names_changed = 0;
-
-/* What a CPU knows of its turns, and its work space. */
-struct place {
-	struct why_turns ring;
-	struct known known[KNOWN]; /* by TID */
-	struct why_who names[NAMES];
-	struct why_scratch scratch;
-} __attribute__((aligned(64)));
-
-/* User space sizes it: one entry per CPU. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__uint(map_flags, BPF_F_MMAPABLE); /* aligns the values to pages, and so to cache lines */
-	__type(value, struct place);
-} places SEC(".maps");
-
-/* Who woke a task up last; by TID of the task. The newest task takes the place of another one. */
-#define WAKEUPS 1024
-
+/* Who woke a task up last, and its last moves from CPU to CPU. Two cache lines. */
 struct wakeup {
-	__u64 queued; /* the stamp that the kernel made */
+	__u64 at_ns; /* CLOCK_MONOTONIC; 0: it was not woken up since this entry is its */
 	struct task_struct *waker; /* may be gone */
 	__u32 tid; /* of the task */
 	__u32 waker_tid;
-	__u64 pad[5]; /* one cache line each */
+	__u32 source; /* enum why_source */
+	__u32 moves; /* so many so far */
+	struct move move[MOVES];
+	__u64 pad[4];
 };
+_Static_assert(sizeof(struct wakeup) == 128, "wakeup: two cache lines");
 
-static struct wakeup wakeups[WAKEUPS] __attribute__((aligned(64)));
+/* By TID of the task. The newest task takes the place of another one. */
+#define WAKEUPS 1024
+static struct wakeup wakeups[WAKEUPS] __attribute__((aligned(128)));
 
-/* ---- turns ---- */
-
-static __always_inline __u32 task_class(struct task_struct *task)
+static __always_inline struct wakeup *wakeup_of(__u32 tid)
 {
-	if (!task->pid)
-		return WHY_IDLE;
-	if (task->flags & PF_KTHREAD)
-		return WHY_KTHREAD;
-	return task->prio < MAX_RT_PRIO ? WHY_RT : WHY_TASK;
-}
+	struct wakeup *wakeup = &wakeups[tid % WAKEUPS];
 
-/* Returns the place of its name. */
-static __always_inline __u32 note_name(struct place *place, struct task_struct *task, __u32 tid)
-{
-	struct known *known = &place->known[tid % KNOWN];
-	__u32 as_of = names_changed, number = place->ring.names;
-	__u64 cgroups = 0;
-
-	if (why_by() == LAT_BY_CGROUP)
-		cgroups = (__u64)task->cgroups;
-	if (why_named(&known->name, task, tid, as_of, cgroups) &&
-	    number - known->number < WHY_TURNS)
-		return known->number % NAMES;
-	known->name.task = (__u64)task;
-	known->name.tid = tid;
-	known->name.as_of = as_of;
-	known->name.cgroups = cgroups;
-	known->number = number;
-	place->ring.names = number + 1;
-	number %= NAMES;
-	why_describe(&place->names[number], task);
-	return number;
-}
-
-static __always_inline void add_to_ring(struct why_turns *ring, struct task_struct *task,
-					__u32 class, __u32 name, __u64 end_ns)
-{
-	__u64 next = ring->next;
-	struct why_turn *turn = &ring->turns[next % WHY_TURNS];
-
-	*turn = (struct why_turn){
-		.end_ns = end_ns, .tid = task->pid, .tgid = task->tgid, .class = class, .name = name
-	};
-	if (next && end_ns > ring->sums.end_ns) /* the start of the first turn is unknown */
-		ring->sums.class_ns[class] += end_ns - ring->sums.end_ns;
-	ring->sums.end_ns = end_ns;
-	ring->next = ++next;
-	if (!(next % WHY_BLOCK))
-		ring->blocks[next / WHY_BLOCK % WHY_BLOCKS] = ring->sums;
-}
-
-/*
- * The turn of `prev` ends. If it is not the task that got the CPU, a switch was hidden from us:
- * then the kernel's account says when the turn began, and what was before it is unknown.
- */
-static __always_inline void note_turn(struct task_struct *prev, struct task_struct *next, __u64 now)
-{
-	__u32 cpu = bpf_get_smp_processor_id(), tid = prev->pid, name = 0;
-	struct why_turns *ring;
-	struct place *place;
-	__u64 arrival;
-
-	if (!config.why)
-		return;
-	place = bpf_map_lookup_elem(&places, &cpu);
-	if (!place)
-		return;
-	ring = &place->ring;
-	if (ring->running != tid) {
-		arrival = tid ? prev->sched_info.last_arrival : 0;
-		add_to_ring(ring, prev, WHY_HIDDEN, 0, arrival && arrival < now ? arrival : now);
+	if (wakeup->tid != tid) {
+		wakeup->tid = tid;
+		wakeup->at_ns = 0;
+		wakeup->moves = 0;
 	}
-	if (tid)
-		name = note_name(place, prev, tid);
-	add_to_ring(ring, prev, task_class(prev), name, now);
-	ring->running = next->pid;
+	return wakeup;
 }
 
-/* ---- the quota of a cgroup ---- */
+/* The current task, or the interrupt that it is in, is about to wake a task up. */
+static __always_inline void note_waker(struct task_struct *task)
+{
+	struct task_struct *waker = bpf_get_current_task_btf();
+	struct place *place = place_of(bpf_get_smp_processor_id());
+	struct wakeup *wakeup;
+
+	if (task == waker || !place)
+		return;
+	wakeup = wakeup_of(task->pid);
+	wakeup->at_ns = bpf_ktime_get_ns();
+	wakeup->waker = waker;
+	wakeup->waker_tid = waker->pid;
+	wakeup->source = context_of(&place->interrupts, waker);
+	wakeup->moves = 0;
+}
+
+/* A task that waits is about to be moved to another CPU. */
+static __always_inline void note_move(struct task_struct *task)
+{
+	struct wakeup *wakeup = wakeup_of(task->pid);
+	struct move *move = &wakeup->move[wakeup->moves % MOVES];
+
+	move->at_ns = bpf_ktime_get_ns();
+	move->cpu = task->se.cfs_rq->rq->cpu;
+	wakeup->moves++;
+}
+
+/* ---- budgets ---- */
 
 /* Called when a wait begins. Without quotas this reads two words. */
 static __always_inline void begin_quota(struct task_struct *task, struct runqlat_task *own)
@@ -180,169 +123,17 @@ static __always_inline __u64 end_quota(struct task_struct *task, struct runqlat_
 }
 
 /*
- * A wait begins: who woke the task up, and how long its cgroup was out of quota until now. Task
- * storage would cost more than the rest of it.
+ * How long a deadline task was out of its budget, in a wait of `most` until `now`: until its period
+ * began. The kernel gives it a new budget then, and not to one that only waits.
  */
-static __always_inline void note_wakeup(struct task_struct *task, __u64 queued)
+static __always_inline __u64 deadline_budget(struct task_struct *task, __u64 now, __u64 most)
 {
-	struct task_struct *waker = bpf_get_current_task_btf();
-	__u32 tid = task->pid;
-	struct wakeup *wakeup = &wakeups[tid % WAKEUPS];
+	__s64 since;
 
-	wakeup->queued = queued;
-	wakeup->waker = waker;
-	wakeup->tid = tid;
-	wakeup->waker_tid = waker->pid;
-	begin_quota(task, NULL);
-}
-
-/*
- * The waker of a task that is about to run. The wakeup is that of this wait if it was after the
- * last time that the task got a CPU; else the task was preempted.
- */
-static __always_inline void find_waker(struct why_event *event, struct task_struct *task)
-{
-	__u32 of = task->pid, tid, pid = 0;
-	const struct wakeup *wakeup = &wakeups[of % WAKEUPS];
-	struct task_struct *waker = wakeup->waker;
-
-	if (wakeup->tid != of || wakeup->queued <= task->sched_info.last_arrival)
-		return;
-	tid = wakeup->waker_tid;
-	event->waker_tid = tid;
-	bpf_probe_read_kernel(&pid, sizeof(pid), &waker->pid);
-	if (pid == tid) /* else it has ended, and something else is in its place */
-		bpf_probe_read_kernel_str(event->waker, LAT_COMM_LEN, &waker->comm);
-}
-
-/* ---- the walk ---- */
-
-struct walk {
-	struct place *place;
-	__u64 newest;
-	__u64 low, high; /* what is left of the wait */
-	struct why_who *victim;
-	__u32 tgid; /* of the victim */
-	__u32 pad;
-};
-
-static __always_inline __u32 turn_part(__u32 class, __u32 tgid, __u32 victim)
-{
-	switch (class) {
-	case WHY_IDLE:
-		return WHY_RUNQLAT_IDLE;
-	case WHY_HIDDEN:
-		return WHY_RUNQLAT_UNKNOWN;
-	case WHY_KTHREAD:
-		return WHY_RUNQLAT_KERNEL;
-	case WHY_RT:
-		return tgid == victim ? WHY_RUNQLAT_OWN : WHY_RUNQLAT_REALTIME;
-	default:
-		return tgid == victim ? WHY_RUNQLAT_OWN : WHY_RUNQLAT_OTHER;
-	}
-}
-
-#define OF_CULPRITS                                                                   \
-	(1U << WHY_RUNQLAT_OWN | 1U << WHY_RUNQLAT_OTHER | 1U << WHY_RUNQLAT_KERNEL | \
-	 1U << WHY_RUNQLAT_REALTIME)
-
-/* The time of a turn that belongs to the wait. */
-static __always_inline void add_turn(struct walk *walk, const struct why_turn *turn, __u64 ns)
-{
-	__u32 part = turn_part(turn->class, turn->tgid, walk->tgid), id = turn->tid;
-	struct why_scratch *scratch = &walk->place->scratch;
-	struct why_sum *sum;
-
-	scratch->part_ns[part] += ns;
-	if (!(OF_CULPRITS & 1U << part))
-		return;
-	if (scratch->settled == MOST_SETTLED) {
-		scratch->unnamed_ns[part] += ns;
-		return;
-	}
-	if (why_by() == LAT_BY_PROCESS)
-		id = turn->tgid;
-	sum = why_sum_of(scratch, id, part, walk->victim);
-	if (!sum->part) {
-		why_start_sum(sum, id, part, turn->tid);
-		sum->who = walk->place->names[turn->name % NAMES];
-	}
-	sum->amount.ns += ns;
-}
-
-static long walk_turn(__u32 n, struct walk *walk)
-{
-	__u64 at = walk->newest - n, start;
-	const struct why_turn *turn = &walk->place->ring.turns[at % WHY_TURNS];
-
-	start = walk->place->ring.turns[(at - 1) % WHY_TURNS].end_ns;
-	if (start < walk->low)
-		start = walk->low;
-	if (start >= walk->high)
+	if (task->policy != SCHED_DEADLINE)
 		return 0;
-	add_turn(walk, turn, walk->high - start);
-	walk->high = start;
-	return start == walk->low;
-}
-
-struct search {
-	const struct why_sums *blocks;
-	__u64 ns;
-	__u64 first, last; /* blocks that are left */
-};
-
-static long search_block(__u32 n, struct search *search)
-{
-	__u64 middle = (search->first + search->last) / 2;
-
-	if (search->blocks[middle % WHY_BLOCKS].end_ns >= search->ns)
-		search->last = middle;
-	else
-		search->first = middle + 1;
-	return search->first >= search->last;
-}
-
-/*
- * The part of the wait before the turns in the ring, from `low` to `high`, when block `newest` was
- * the last one: by class. A task of the victim's process counts as another one there. The wait
- * begins within a block: `edge` is the time of that block after the beginning. If a class has more
- * time in the block than there was before the beginning, the excess belongs to the wait. Global, so
- * that the verifier checks it once.
- */
-__noinline int add_classes(struct place *place, __u64 newest, __u64 low, __u64 high)
-{
-	const struct why_sums *before, *from, *to;
-	__u64 blocks, left = high - low, all = 0, edge, ns;
-	struct search search = { .ns = low, .last = newest };
-	__u32 part;
-
-	if (!place)
-		return 0;
-	to = &place->ring.blocks[newest % WHY_BLOCKS];
-	blocks = place->ring.next / WHY_BLOCK;
-	search.blocks = place->ring.blocks;
-	search.first = blocks >= WHY_BLOCKS ? blocks - WHY_BLOCKS + 2 : 1;
-	bpf_loop(10, search_block, &search, 0); /* halves WHY_BLOCKS to one */
-	from = &place->ring.blocks[search.last % WHY_BLOCKS];
-	before = &place->ring.blocks[(search.last - 1) % WHY_BLOCKS];
-#pragma unroll
-	for (int class = 0; class < WHY_CLASSES; class ++)
-		all += from->class_ns[class] - before->class_ns[class];
-	edge = from->end_ns - low;
-	if (edge > all) /* the wait began before all that is known */
-		edge = 0;
-#pragma unroll
-	for (__u64 class = 0; class < WHY_CLASSES; class ++) {
-		part = turn_part(class, 0, -1); /* never the victim's */
-		ns = from->class_ns[class] - before->class_ns[class] + edge;
-		ns = ns > all ? ns - all : 0;
-		ns += to->class_ns[class] - from->class_ns[class];
-		ns = ns < left ? ns : left;
-		left -= ns;
-		place->scratch.part_ns[part] += ns;
-		place->scratch.unnamed_ns[part] += ns;
-	}
-	return 0;
+	since = now - (task->dl.deadline - task->dl.dl_deadline);
+	return since >= 0 && (__u64)since < most ? most - since : 0;
 }
 
 /* ---- a slow wait ---- */
@@ -356,6 +147,325 @@ struct slow {
 	__u64 now; /* by the scheduler's clock; 0: unknown */
 	__u64 end_ns; /* CLOCK_MONOTONIC */
 };
+
+/* ---- the walk ---- */
+
+#define OF_CULPRITS                                                                   \
+	(1U << WHY_RUNQLAT_OWN | 1U << WHY_RUNQLAT_OTHER | 1U << WHY_RUNQLAT_KERNEL | \
+	 1U << WHY_RUNQLAT_REALTIME | 1U << WHY_RUNQLAT_INTERRUPTS)
+
+static __always_inline __u32 part_of(const struct walk *walk, __u32 class, bool limited, __u32 tgid)
+{
+	bool own = tgid == walk->tgid;
+
+	if (limited && walk->realtime && class != WHY_RT && class != WHY_HIDDEN)
+		return WHY_RUNQLAT_BUDGET;
+	switch (class) {
+	case WHY_TASK:
+		return own ? WHY_RUNQLAT_OWN : WHY_RUNQLAT_OTHER;
+	case WHY_KTHREAD:
+		return WHY_RUNQLAT_KERNEL;
+	case WHY_RT:
+		return own ? WHY_RUNQLAT_OWN : WHY_RUNQLAT_REALTIME;
+	case WHY_LATSCOPE:
+		return WHY_RUNQLAT_LATSCOPE;
+	case WHY_IDLE:
+		return walk->extended ? WHY_RUNQLAT_SCHEDULER : WHY_RUNQLAT_IDLE;
+	case WHY_FORCED:
+		return WHY_RUNQLAT_FORCED;
+	case WHY_INTERRUPTED:
+		return WHY_RUNQLAT_INTERRUPTS;
+	case WHY_STOLEN:
+		return WHY_RUNQLAT_STEAL;
+	default:
+		return WHY_RUNQLAT_UNKNOWN;
+	}
+}
+
+/* The share of a time in `ns` of `whole`. */
+static __always_inline __u64 share_of(__u64 time, __u64 ns, __u64 whole)
+{
+	if (ns >= whole)
+		return time;
+	return whole >> 10 ? time * (ns >> 10) / (whole >> 10) : 0;
+}
+
+#define NO_NAME (~0U)
+
+/*
+ * The time of a culprit that belongs to the wait: a task, with its place in the names of a CPU or
+ * NO_NAME; or, with tgid 0, the enum why_source `tid`. This function and the next ones are global, so
+ * that the verifier checks them once and not for each way to them.
+ */
+__noinline int add_culprit(__u32 cpu, __u32 part, const struct why_hitter *culprit, __u32 name)
+{
+	struct place *here = place_of(bpf_get_smp_processor_id()), *of = place_of(cpu);
+	struct why_scratch *scratch;
+	struct why_sum *sum;
+	__u32 id;
+
+	if (!here || !of || !culprit || part >= WHY_PARTS)
+		return 0;
+	scratch = &here->scratch;
+	scratch->part_ns[part] += culprit->ns;
+	if (scratch->settled == MOST_SETTLED ||
+	    (name == NO_NAME && culprit->tgid && why_by() == LAT_BY_CGROUP)) {
+		scratch->unnamed_ns[part] += culprit->ns;
+		return 0;
+	}
+	id = culprit->tgid && why_by() == LAT_BY_PROCESS ? culprit->tgid : culprit->tid;
+	sum = why_sum_of(scratch, id, part, &here->walk.victim);
+	if (!sum->part) {
+		why_start_sum(sum, id, part, culprit->tid);
+		if (!culprit->tgid)
+			sum->who.id = WHY_OF_SOURCE | id;
+		else if (name < NAMES)
+			sum->who = of->names[name];
+		else
+			sum->who.id = id;
+	}
+	sum->amount.ns += culprit->ns;
+	return 0;
+}
+
+/* `ns` of a turn of `whole` belong to the wait. */
+__noinline int add_turn(__u32 cpu, const struct why_turn *turn, __u64 whole, __u64 ns)
+{
+	struct place *here = place_of(bpf_get_smp_processor_id());
+	struct why_hitter culprit = {};
+	__u64 irq, stolen;
+	__u32 part;
+
+	if (!here || !turn)
+		return 0;
+	irq = share_of(turn->irq_ns, ns, whole);
+	stolen = share_of((__u64)turn->stolen << 10, ns, whole);
+	if (irq > ns)
+		irq = ns;
+	if (stolen > ns - irq)
+		stolen = ns - irq;
+	culprit.ns = irq;
+	culprit.tid = turn->source;
+	if (irq)
+		add_culprit(cpu, WHY_RUNQLAT_INTERRUPTS, &culprit, NO_NAME);
+	here->scratch.part_ns[WHY_RUNQLAT_STEAL] += stolen;
+	part = part_of(&here->walk, turn->class, turn->limited, turn->tgid);
+	culprit.ns = ns - irq - stolen;
+	culprit.tid = turn->tid;
+	culprit.tgid = turn->tgid;
+	if (OF_CULPRITS & 1U << part)
+		add_culprit(cpu, part, &culprit, turn->name);
+	else
+		here->scratch.part_ns[part] += culprit.ns;
+	return 0;
+}
+
+static __always_inline __u32 known_name(const struct place *place, __u32 tid)
+{
+	const struct known *known = &place->known[tid % KNOWN];
+	__u32 number = known->number;
+
+	if (known->name.tid != tid || place->ring.names - number >= NAMES)
+		return NO_NAME;
+	return number % NAMES;
+}
+
+/* Of a block before the turns in the ring, as much as belongs to the wait. 1: the wait is divided. */
+__noinline int add_block(__u32 cpu, const struct why_block *block, const struct why_sums *before)
+{
+	struct place *here = place_of(bpf_get_smp_processor_id()), *of = place_of(cpu);
+	struct why_hitter culprit;
+	__u64 end, from, whole, ns;
+	struct walk *walk;
+
+	if (!here || !of || !block || !before)
+		return 1;
+	walk = &here->walk;
+	end = block->sums.end_ns < walk->high ? block->sums.end_ns : walk->high;
+	from = before->end_ns > walk->low ? before->end_ns : walk->low;
+	if (from >= end)
+		return before->end_ns <= walk->low;
+	whole = block->sums.end_ns - before->end_ns;
+	ns = end - from;
+#pragma unroll
+	for (int class = 0; class < WHY_CLASSES; class ++)
+		walk->left[class] = share_of(
+			block->sums.class_ns[class] - before->class_ns[class], ns, whole);
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < WHY_HITTERS; i++) {
+		culprit = block->hitters[i];
+		culprit.ns = share_of(culprit.ns, ns, whole);
+		if (!culprit.ns || culprit.class > WHY_RT ||
+		    culprit.ns > walk->left[culprit.class & 3])
+			continue;
+		walk->left[culprit.class & 3] -= culprit.ns;
+		add_culprit(cpu, part_of(walk, culprit.class, false, culprit.tgid), &culprit,
+			    known_name(of, culprit.tid));
+	}
+#pragma unroll
+	for (int class = 0; class < WHY_CLASSES; class ++) {
+		__u32 part = part_of(walk, class, false, 0); /* no process has this ID */
+
+		here->scratch.part_ns[part] += walk->left[class];
+		if (OF_CULPRITS & 1U << part)
+			here->scratch.unnamed_ns[part] += walk->left[class];
+	}
+	walk->high = from;
+	return from == walk->low;
+}
+
+/* What is walked: of which CPU, and from where. */
+struct way {
+	struct walk *walk;
+	const struct why_turns *ring;
+	__u64 newest;
+	__u64 cpu;
+};
+
+static long walk_turn(__u32 n, struct way *way)
+{
+	struct walk *walk = way->walk;
+	__u64 at = way->newest - n, start, end, from;
+	const struct why_turn *turn = &way->ring->turns[at % WHY_TURNS];
+
+	start = way->ring->turns[(at - 1) % WHY_TURNS].end_ns;
+	end = turn->end_ns < walk->high ? turn->end_ns : walk->high;
+	from = start > walk->low ? start : walk->low;
+	if (from >= end)
+		return start <= walk->low;
+	add_turn(way->cpu, turn, turn->end_ns - start, end - from);
+	walk->high = from;
+	return from == walk->low;
+}
+
+static long walk_block(__u32 n, struct way *way)
+{
+	const struct why_block *blocks = way->ring->blocks;
+	__u64 at = way->newest - n;
+
+	return add_block(way->cpu, &blocks[at % WHY_BLOCKS],
+			 &blocks[(at - 1) % WHY_BLOCKS].sums) != 0;
+}
+
+static long walk_super(__u32 n, struct way *way)
+{
+	const struct why_block *supers = way->ring->supers;
+	__u64 at = way->newest - n;
+
+	return add_block(way->cpu, &supers[at % WHY_SUPERS],
+			 &supers[(at - 1) % WHY_SUPERS].sums) != 0;
+}
+
+/* What is before the turns in the ring: `block` is the last one that ended before them. */
+static __always_inline void walk_blocks(struct way *way, __u64 block)
+{
+	__u64 first = 0;
+
+	if (block > WHY_BLOCKS - 2) /* then from the end of a block of blocks */
+		first = (block - (WHY_BLOCKS - 2) + WHY_BLOCK - 1) / WHY_BLOCK * WHY_BLOCK;
+	way->newest = block;
+	bpf_loop(block - first, walk_block, way, 0);
+	if (way->walk->high <= way->walk->low)
+		return;
+	way->newest = first / WHY_BLOCK;
+	bpf_loop(way->newest < WHY_SUPERS ? way->newest : WHY_SUPERS - 2, walk_super, way, 0);
+}
+
+/*
+ * Divides the time from low to high by who had the CPU. It may be another CPU than this one, which
+ * goes on meanwhile: it would have to switch WHY_BLOCK times to overwrite what is read here.
+ */
+__noinline int walk_cpu(__u32 cpu)
+{
+	struct place *here = place_of(bpf_get_smp_processor_id()), *of = place_of(cpu);
+	struct way way = { .cpu = cpu };
+	__u64 turns, end, block = 0, from;
+	struct why_turn running;
+
+	if (!here || !of)
+		return 0;
+	way.walk = &here->walk;
+	way.ring = &of->ring;
+	turns = of->ring.next;
+	end = of->ring.block.sums.end_ns;
+	if (turns < 2 || way.walk->high <= way.walk->low)
+		return 0;
+	if (way.walk->high > end) { /* a turn that has not ended */
+		running = of->ring.running;
+		from = end > way.walk->low ? end : way.walk->low;
+		add_turn(cpu, &running, way.walk->high - from, way.walk->high - from);
+		way.walk->high = from;
+	}
+	if (turns > WALK_TURNS) /* to the end of a block */
+		block = (turns - WALK_TURNS + WHY_BLOCK - 1) / WHY_BLOCK;
+	way.newest = turns - 1;
+	/* Without a block, the start of the first turn is unknown. */
+	bpf_loop(turns - (block ? block * WHY_BLOCK : 1), walk_turn, &way, 0);
+	if (block && way.walk->high > way.walk->low)
+		walk_blocks(&way, block);
+	return 0;
+}
+
+/*
+ * The time in the queues of other CPUs, before the task was moved here. What is known of the moves
+ * is divided, too; returns the rest.
+ */
+static __always_inline __u64 walk_moves(struct walk *walk, const struct slow *slow)
+{
+	const struct wakeup *wakeup = &wakeups[(__u32)slow->victim->pid % WAKEUPS];
+	__u64 left = slow->before_ns, began_ns = slow->end_ns - slow->ns, before;
+	struct runqlat_clock *clock;
+
+	if (wakeup->tid != (__u32)slow->victim->pid)
+		return left;
+#pragma clang loop unroll(disable)
+	for (__u32 i = 1; i <= MOVES; i++) {
+		const struct move *move = &wakeup->move[(wakeup->moves - i) % MOVES];
+		__u64 at_ns = move->at_ns, ns = left;
+
+		if (i > wakeup->moves || !left || at_ns <= began_ns)
+			break;
+		clock = clock_of(move->cpu, slow->end_ns);
+		if (!clock)
+			clock = other_clock(slow->end_ns);
+		if (!clock)
+			break;
+		before = wakeup->move[(wakeup->moves - i - 1) % MOVES].at_ns;
+		if (i < wakeup->moves && i < MOVES && before > began_ns && at_ns - before < ns)
+			ns = at_ns - before;
+		walk->high = at_ns - clock->offset_ns;
+		walk->low = walk->high - ns;
+		walk_cpu(move->cpu);
+		left -= ns;
+	}
+	return left;
+}
+
+/* ---- events ---- */
+
+/*
+ * The waker of a task that is about to run. The wakeup is that of this wait if it was after the last
+ * time that the task got a CPU, and a moment before the wait; else the task was preempted.
+ */
+static __always_inline void find_waker(struct why_event *event, const struct slow *slow)
+{
+	__u32 of = slow->victim->pid, tid, pid = 0;
+	const struct wakeup *wakeup = &wakeups[of % WAKEUPS];
+	__u64 arrival_ns = slow->victim->sched_info.last_arrival + slow->end_ns - slow->now;
+	struct task_struct *waker = wakeup->waker;
+
+	if (wakeup->tid != of || !slow->now || wakeup->at_ns <= arrival_ns ||
+	    wakeup->at_ns + WAKEUP_NS < slow->end_ns - slow->ns)
+		return;
+	event->waker_source = wakeup->source;
+	if (wakeup->source)
+		return;
+	tid = wakeup->waker_tid;
+	event->waker_tid = tid;
+	bpf_probe_read_kernel(&pid, sizeof(pid), &waker->pid);
+	if (pid == tid) /* else it has ended, and something else is in its place */
+		bpf_probe_read_kernel_str(event->waker, LAT_COMM_LEN, &waker->comm);
+}
 
 /* The stacks of the task that had the CPU until now; of the victim, if it was idle. */
 static __always_inline void take_stacks(void *ctx, struct why_event *event, const struct slow *slow)
@@ -378,6 +488,7 @@ static __always_inline void take_stacks(void *ctx, struct why_event *event, cons
 }
 
 static __always_inline void send_event(void *ctx, struct why_cell *cell, const struct slow *slow,
+				       const struct why_who *victim,
 				       const struct why_scratch *scratch)
 {
 	struct why_event *event = bpf_ringbuf_reserve(&why_events, sizeof(*event), 0);
@@ -388,6 +499,8 @@ static __always_inline void send_event(void *ctx, struct why_cell *cell, const s
 	}
 	cell->sent++;
 	__builtin_memset(event, 0, __builtin_offsetof(struct why_event, kernel_stack));
+	event->is_candidate = !scratch->counts;
+	event->victim = *victim;
 	event->end_ns = slow->end_ns;
 	event->ns = slow->ns;
 	__builtin_memcpy(event->part_ns, scratch->part_ns, sizeof(event->part_ns));
@@ -399,60 +512,60 @@ static __always_inline void send_event(void *ctx, struct why_cell *cell, const s
 	bpf_probe_read_kernel_str(event->comm, LAT_COMM_LEN, slow->victim->comm);
 	bpf_probe_read_kernel_str(event->process, LAT_COMM_LEN, leader_comm(slow->victim, false));
 	__builtin_memcpy(event->culprits, scratch->largest, sizeof(event->culprits));
-	find_waker(event, slow->victim);
+	find_waker(event, slow);
 	take_stacks(ctx, event, slow);
 	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
 }
 
-/* The time in which this CPU could not run the victim, divided by who had the CPU. */
-static __always_inline void walk_turns(struct place *place, const struct slow *slow,
-				       struct why_who *victim, __u64 here)
+/* ---- the parts ---- */
+
+/* Divides a wait into parts, which sum to it. */
+static __always_inline void divide(struct place *place, const struct slow *slow)
 {
-	struct walk walk = { .place = place, .victim = victim };
-	__u64 turns = place->ring.next, block = 0, nr = turns - 1;
+	struct task_struct *victim = slow->victim;
+	struct why_scratch *scratch = &place->scratch;
+	__u64 here = slow->ns - slow->before_ns, known = 0, quota, budget;
+	struct walk *walk = &place->walk;
 
-	if (turns < 2 || !slow->now)
-		return;
-	if (turns > WALK_TURNS) { /* to the end of a block */
-		block = (turns - WALK_TURNS + WHY_BLOCK - 1) / WHY_BLOCK;
-		nr = turns - block * WHY_BLOCK;
-	} /* else the start of the first turn is unknown */
-	walk.newest = turns - 1;
-	walk.high = slow->now;
-	walk.low = slow->now - here;
-	walk.tgid = slow->victim->tgid;
-	bpf_loop(nr, walk_turn, &walk, 0);
-	if (block && walk.high > walk.low)
-		add_classes(place, block, walk.low, walk.high);
-}
-
-/* Divides a slow wait into parts, which sum to it. */
-static __always_inline void explain(void *ctx, const struct slow *slow)
-{
-	struct why_who victim = {};
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct place *place = bpf_map_lookup_elem(&places, &cpu);
-	struct why_cell *cell = why_begin(slow->ns);
-	__u64 here = slow->ns - slow->before_ns, known = 0, quota;
-	struct why_scratch *scratch;
-
-	if (!place || !cell)
-		return;
-	scratch = &place->scratch;
-	why_describe(&victim, slow->victim);
-	why_clear(scratch);
-	quota = end_quota(slow->victim, slow->own, here);
-	walk_turns(place, slow, &victim, here - quota);
+	__builtin_memset(&walk->victim, 0, sizeof(walk->victim));
+	why_describe(&walk->victim, victim);
+	walk->tgid = victim->tgid;
+	walk->realtime = victim->prio < MAX_RT_PRIO;
+	walk->extended = bpf_core_field_exists(victim->scx) && victim->scx.flags & SCX_TASK_QUEUED;
+	quota = end_quota(victim, slow->own, here);
+	budget = slow->now ? deadline_budget(victim, slow->now, here - quota) : 0;
 	scratch->part_ns[WHY_RUNQLAT_QUOTA] = quota;
+	scratch->part_ns[WHY_RUNQLAT_BUDGET] = budget;
+	walk->high = slow->now;
+	walk->low = slow->now - (here - quota - budget);
+	if (slow->now)
+		walk_cpu(bpf_get_smp_processor_id());
 	if (!slow->joined) /* who had the CPU in a wait that ended before is unknown */
-		scratch->part_ns[WHY_RUNQLAT_MOVED] = slow->before_ns;
+		scratch->part_ns[WHY_RUNQLAT_MOVED] = walk_moves(walk, slow);
 #pragma unroll
 	for (int part = 1; part < WHY_RUNQLAT_PARTS; part++)
 		known += scratch->part_ns[part];
 	scratch->part_ns[WHY_RUNQLAT_UNKNOWN] = slow->ns - known;
-	why_add_all(cell, scratch, &victim, OF_CULPRITS);
-	if (slow->ns >= why_control.event_ns)
-		send_event(ctx, cell, slow, scratch);
+}
+
+static __always_inline void explain(void *ctx, const struct slow *slow)
+{
+	struct place *place = place_of(bpf_get_smp_processor_id());
+	struct why_cell *cell;
+	bool counts;
+
+	if (is_latscope(slow->victim)) {
+		why_begin_own(slow->ns);
+		return;
+	}
+	cell = why_begin(slow->ns, &counts);
+	if (!place || !cell)
+		return;
+	why_clear(&place->scratch, counts);
+	divide(place, slow);
+	why_add_all(cell, &place->scratch, &place->walk.victim, OF_CULPRITS);
+	if (!counts || slow->ns >= why_control.event_ns)
+		send_event(ctx, cell, slow, &place->walk.victim, &place->scratch);
 }
 
 #endif

@@ -61,23 +61,80 @@ static __always_inline void why_describe(struct why_who *who, struct task_struct
 	bpf_probe_read_kernel_str(who->comm, LAT_COMM_LEN, comm);
 }
 
-static __always_inline bool why_slow(__u64 ns)
+/* ---- latscope itself ---- */
+
+/* The program that it runs, as the kernel's struct file: another one for each execution. */
+__u64 latscope_exe = 0;
+
+/* How often a task has taken another name. */
+__u32 names_changed = 0;
+
+/* Runs once, in latscope. What is known of tasks by then is taken again. */
+SEC("iter/task")
+int find_latscope(struct bpf_iter__task *ctx)
 {
-	return config.why && ns >= why_control.over_ns;
+	__u64 exe = (__u64)bpf_get_current_task_btf()->mm->exe_file;
+
+	if (exe != latscope_exe)
+		names_changed++;
+	latscope_exe = exe;
+	return 0;
 }
 
-/* Counts a slow sample in the cell of this CPU, which the caller adds the parts to. */
-static __always_inline struct why_cell *why_begin(__u64 ns)
+/* Is the task latscope, or a child that executes nothing else? */
+static __always_inline bool is_latscope(struct task_struct *task)
+{
+	struct mm_struct *mm = task->mm;
+
+	return mm && (__u64)mm->exe_file == latscope_exe;
+}
+
+/* ---- samples ---- */
+
+/* Is a sample to be explained? */
+static __always_inline bool why_slow(__u64 ns)
+{
+	return config.why && ns >= why_control.least_ns;
+}
+
+/*
+ * The cell of this CPU, which the caller adds the parts to, if the sample counts; of a candidate, it
+ * only counts how many there were. NULL: do not explain the sample.
+ */
+static __always_inline struct why_cell *why_begin(__u64 ns, bool *counts)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct why_cell *cell = bpf_map_lookup_elem(&why_cells, &cpu);
 
+	*counts = ns >= why_control.over_ns;
 	if (!cell) /* never: the map has an entry per possible CPU */
 		return NULL;
-	__sync_fetch_and_add(&cell->slow, 1);
-	__sync_fetch_and_add(&cell->slow_ns, ns);
+	if (*counts) {
+		__sync_fetch_and_add(&cell->slow, 1);
+		__sync_fetch_and_add(&cell->slow_ns, ns);
+		return cell;
+	}
+	if (ns < cell->least_ns)
+		return NULL;
+	if (__sync_fetch_and_add(&cell->candidates, 1) % WHY_LEVEL == WHY_LEVEL - 1)
+		cell->least_ns = 2 * (cell->least_ns ?: why_control.least_ns);
 	return cell;
 }
+
+/* The same for a sample of latscope itself, of which only the length is of interest. */
+static __always_inline struct why_cell *why_begin_own(__u64 ns)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct why_cell *cell = bpf_map_lookup_elem(&why_cells, &cpu);
+
+	if (cell && ns >= why_control.over_ns) {
+		__sync_fetch_and_add(&cell->own, 1);
+		__sync_fetch_and_add(&cell->own_ns, ns);
+	}
+	return cell;
+}
+
+/* ---- pairs ---- */
 
 static __always_inline bool same_name(const struct why_who *a, const struct why_who *b)
 {
@@ -115,13 +172,10 @@ static __always_inline void add_amount(struct why_pair *pair, const struct why_a
 		__sync_fetch_and_add(&pair->amount.written_bytes, amount->written_bytes);
 }
 
-/* As small as can be: the stacks of all functions on the way to it have 512 bytes. */
 struct why_search {
 	const struct why_who *victim, *culprit;
-	__u16 part;
-	__u16 named; /* 1: by names, among the places for those */
-	__u32 first; /* place to try */
-	__u64 place; /* of the pair, when found; until then that for pairs without a place */
+	__u32 part;
+	bool named; /* by names, among the places for those */
 };
 
 static __always_inline bool is_pair(const struct why_pair *pair, const struct why_search *search)
@@ -147,62 +201,73 @@ static __always_inline bool claim_pair(struct why_pair *pair, const struct why_s
 	return true;
 }
 
-static long why_try_place(__u32 n, struct why_search *search)
+/* Finds the place of a pair, which takes it if it has none. If there is none for it: its part. */
+static __always_inline void find_place(__u32 *place, const struct why_search *search, __u32 first)
 {
-	__u32 place = search->first + n;
 	struct why_pair *pair;
 
-	if (search->named)
-		place = WHY_PAIRS + (place & (WHY_PLACES - WHY_PAIRS - 1));
-	else
-		place &= WHY_PAIRS - 1;
-	if (place < WHY_PARTS)
-		return 0;
-	pair = bpf_map_lookup_elem(&why_pairs, &place);
-	if (!pair)
-		return 1;
-	if (!(pair->state == WHY_READY ? is_pair(pair, search) : claim_pair(pair, search)))
-		return 0;
-	if (!search->named) {
-		rename_who(&pair->victim, search->victim);
-		rename_who(&pair->culprit, search->culprit);
+#pragma clang loop unroll(disable)
+	for (__u32 n = 0; n < WHY_PROBES; n++) {
+		*place = search->named ? WHY_PAIRS + ((first + n) & (WHY_PLACES - WHY_PAIRS - 1))
+				       : (first + n) & (WHY_PAIRS - 1);
+		if (*place < WHY_PARTS)
+			continue;
+		pair = bpf_map_lookup_elem(&why_pairs, place);
+		if (!pair)
+			break;
+		if (!(pair->state == WHY_READY ? is_pair(pair, search) : claim_pair(pair, search)))
+			continue;
+		if (!search->named) {
+			rename_who(&pair->victim, search->victim);
+			rename_who(&pair->culprit, search->culprit);
+		}
+		return;
 	}
-	search->place = place;
-	return 1;
+	*place = search->part;
+}
+
+static __always_inline void find_by_id(__u32 *place, const struct why_search *search)
+{
+	find_place(place, search,
+		   pair_hash(search->victim->id, search->culprit->id, search->part) >>
+			   (64 - WHY_PAIR_BITS));
+}
+
+static __always_inline void find_by_name(__u32 *place, struct why_search *search)
+{
+	__u64 victim = *(const __u64 *)search->victim->comm;
+	__u64 culprit = *(const __u64 *)search->culprit->comm;
+
+	search->named = true;
+	find_place(place, search,
+		   pair_hash(victim, culprit, search->part) >> (64 - WHY_NAMED_BITS));
 }
 
 /*
  * Adds an amount to a pair, in one more sample. Two CPUs that claim the same pair at once may give
  * it two places; user space adds them up. Global, so that the verifier checks it once and not for
- * each way to it, for which new kernels take hundreds of MB.
+ * each way to it, for which new kernels take hundreds of MB. It has 32 bytes of stack at most,
+ * because the stacks of all functions on the way to it have 512.
  */
 __noinline int why_add_pair(const struct why_who *victim, const struct why_who *culprit, __u32 part,
 			    const struct why_amount *amount)
 {
-	struct why_search search = {
-		.victim = victim, .culprit = culprit, .part = part, .place = part
-	};
+	struct why_search search = { victim, culprit, part };
 	struct why_pair *pair;
+	__u32 place;
 
 	if (!config.why || !victim || !culprit || !amount)
 		return 0;
-	search.first = pair_hash(victim->id, culprit->id, part) >> (64 - WHY_PAIR_BITS);
-	bpf_loop(WHY_PROBES, why_try_place, &search, 0);
-	if (search.place == part && victim->comm[0]) {
-		search.named = 1;
-		search.first = pair_hash(*(const __u64 *)victim->comm,
-					 *(const __u64 *)culprit->comm, part) >>
-			       (64 - WHY_NAMED_BITS);
-		bpf_loop(WHY_PROBES, why_try_place, &search, 0);
-	}
-	part = search.place;
-	pair = bpf_map_lookup_elem(&why_pairs, &part);
+	find_by_id(&place, &search);
+	if (place == part && victim->comm[0])
+		find_by_name(&place, &search);
+	pair = bpf_map_lookup_elem(&why_pairs, &place);
 	if (pair)
 		add_amount(pair, amount);
 	return 0;
 }
 
-/* Adds a part of a slow sample to the cell and to its pair. `part` is less than WHY_PARTS. */
+/* Adds a part of a sample that counts to the cell and to its pair. `part` is less than WHY_PARTS. */
 static __always_inline void why_add(struct why_cell *cell, const struct why_who *victim,
 				    const struct why_who *culprit, __u32 part, __u64 ns)
 {
@@ -252,10 +317,12 @@ struct why_scratch {
 	__u64 part_ns[WHY_PARTS];
 	__u64 unnamed_ns[WHY_PARTS]; /* of them, without a culprit */
 	__u64 settled; /* sums that gave way to others */
+	bool counts; /* the sample does: else nothing is added to pairs */
 };
 
-static __always_inline void why_clear(struct why_scratch *scratch)
+static __always_inline void why_clear(struct why_scratch *scratch, bool counts)
 {
+	scratch->counts = counts;
 	__builtin_memset(scratch->part_ns, 0, sizeof(scratch->part_ns));
 	__builtin_memset(scratch->unnamed_ns, 0, sizeof(scratch->unnamed_ns));
 	__builtin_memset(scratch->largest, 0, sizeof(scratch->largest));
@@ -273,6 +340,8 @@ static __noinline int why_rank(struct why_scratch *scratch, const struct why_sum
 
 		if (culprit->ns && culprit->who.id == sum->who.id && culprit->part == sum->part) {
 			culprit->ns += sum->amount.ns; /* it was settled before */
+			culprit->read_bytes += sum->amount.read_bytes;
+			culprit->written_bytes += sum->amount.written_bytes;
 			return 0;
 		}
 		if (culprit->ns < least->ns)
@@ -282,6 +351,8 @@ static __noinline int why_rank(struct why_scratch *scratch, const struct why_sum
 		return 0;
 	least->who = sum->who;
 	least->ns = sum->amount.ns;
+	least->read_bytes = sum->amount.read_bytes;
+	least->written_bytes = sum->amount.written_bytes;
 	least->tid = sum->tid;
 	least->part = sum->part;
 	return 0;
@@ -293,7 +364,8 @@ static __always_inline void why_settle(struct why_scratch *scratch, struct why_s
 {
 	if (!sum->part)
 		return;
-	why_add_pair(victim, &sum->who, sum->part, &sum->amount);
+	if (scratch->counts)
+		why_add_pair(victim, &sum->who, sum->part, &sum->amount);
 	why_rank(scratch, sum);
 	sum->part = 0;
 }
@@ -345,15 +417,17 @@ static long why_settle_one(__u32 n, struct why_settling *all)
 
 /*
  * Adds what the scratch has to the cell and to the pairs. Parts that are not in the mask
- * `of_culprits` have no sums.
+ * `of_culprits` have no sums. Not inlined, for the sake of the callers' stacks.
  */
-static __always_inline void why_add_all(struct why_cell *cell, struct why_scratch *scratch,
-					const struct why_who *victim, __u32 of_culprits)
+static __noinline int why_add_all(struct why_cell *cell, struct why_scratch *scratch,
+				  const struct why_who *victim, __u32 of_culprits)
 {
 	struct why_settling all = { scratch, victim };
 	struct why_who none = {};
 
 	bpf_loop(WHY_SUMS, why_settle_one, &all, 0);
+	if (!scratch->counts)
+		return 0;
 #pragma unroll
 	for (__u32 part = 0; part < WHY_PARTS; part++) {
 		bool named = of_culprits & 1U << part;
@@ -365,6 +439,7 @@ static __always_inline void why_add_all(struct why_cell *cell, struct why_scratc
 		if (amount.ns)
 			why_add_pair(victim, &none, part, &amount);
 	}
+	return 0;
 }
 
 #endif

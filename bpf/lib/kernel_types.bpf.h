@@ -136,11 +136,20 @@ struct css_set {
 	struct cgroup *dfl_cgrp;
 };
 
+struct rt_rq {
+	int rt_throttled; /* until 6.11; later with CONFIG_RT_GROUP_SCHED */
+};
+
 struct rq {
 	__u64 clock;
 	__u64 clock_pelt;
 	unsigned long lost_idle_time;
 	__u64 nr_switches;
+	unsigned int nr_running;
+	int cpu;
+	struct rt_rq rt;
+	__u64 prev_steal_time_rq; /* with CONFIG_PARAVIRT_TIME_ACCOUNTING */
+	unsigned int core_enabled; /* 5.14, with CONFIG_SCHED_CORE */
 };
 
 struct cfs_rq {
@@ -156,6 +165,15 @@ struct cfs_rq {
 struct sched_entity {
 	struct cfs_rq *cfs_rq; /* with CONFIG_FAIR_GROUP_SCHED */
 	__u64 sum_exec_runtime;
+};
+
+struct sched_dl_entity {
+	__u64 dl_deadline;
+	__u64 deadline;
+};
+
+struct sched_ext_entity { /* 6.12, with CONFIG_SCHED_CLASS_EXT */
+	__u32 flags;
 };
 
 struct sched_info { /* empty without CONFIG_SCHED_INFO */
@@ -178,7 +196,20 @@ struct blk_plug {
 	__u64 cur_ktime; /* 6.9 */
 };
 
+struct mm_struct {
+	struct file *exe_file;
+};
+
+struct thread_info {
+	__u64 preempt_count; /* arm64: the lower half is the count */
+};
+
+struct pcpu_hot { /* x86, 6.2 to 6.14 */
+	int preempt_count;
+};
+
 struct task_struct {
+	struct thread_info thread_info;
 	unsigned int __state; /* 5.14; see kernel.bpf.h */
 	/* Signed until 6.x, a byte since 7.0: unsigned, so that CO-RE can correct the size. */
 	unsigned int on_cpu;
@@ -186,11 +217,18 @@ struct task_struct {
 	unsigned int flags;
 	unsigned int in_iowait : 1;
 	int prio;
+	unsigned int policy;
 	int exit_state;
 	int pid;
 	int tgid;
+	int softirq_disable_cnt; /* with CONFIG_PREEMPT_RT */
 	struct sched_entity se;
+	struct sched_dl_entity dl;
+	struct sched_dl_entity *dl_server; /* 6.8 */
+	struct sched_ext_entity scx; /* 6.12, with CONFIG_SCHED_CLASS_EXT */
 	struct sched_info sched_info;
+	struct task_struct *real_parent;
+	struct mm_struct *mm;
 	struct task_struct *group_leader;
 	struct signal_struct *signal;
 	struct css_set *cgroups;
@@ -323,7 +361,12 @@ typedef unsigned int vm_fault_t;
 #define VM_HUGETLB 0x00400000 /* include/linux/mm.h */
 #define PF_EXITING 0x00000004 /* include/linux/sched.h */
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
+#define SCHED_DEADLINE 6 /* include/uapi/linux/sched.h */
 #define MAX_RT_PRIO 100 /* include/linux/sched/prio.h */
+#define HARDIRQ_MASK 0x000f0000 /* in preempt_count: include/linux/preempt.h, as the next two */
+#define NMI_MASK 0x00f00000
+#define SOFTIRQ_OFFSET 0x00000100
+#define SCX_TASK_QUEUED 0x00000001 /* include/linux/sched/ext.h */
 #define TASK_DEAD 0x00000080 /* include/linux/sched.h */
 #define TMPFS_MAGIC 0x01021994 /* include/uapi/linux/magic.h */
 

@@ -9,7 +9,7 @@
 
 #include "event.h"
 
-#define WHY_PARTS 12 /* maximum parts of a probe; part 0 is what is unknown */
+#define WHY_PARTS 16 /* maximum parts of a probe; part 0 is what is unknown */
 #define WHY_UNKNOWN 0
 
 enum why_runqlat {
@@ -18,9 +18,15 @@ enum why_runqlat {
 	WHY_RUNQLAT_OTHER, /* another process */
 	WHY_RUNQLAT_KERNEL, /* a kernel thread */
 	WHY_RUNQLAT_REALTIME, /* a real-time task of another process */
+	WHY_RUNQLAT_LATSCOPE, /* latscope itself */
+	WHY_RUNQLAT_INTERRUPTS, /* interrupts and softirqs */
+	WHY_RUNQLAT_STEAL, /* the hypervisor ran something else */
 	WHY_RUNQLAT_IDLE, /* the CPU was idle: wakeup latency */
+	WHY_RUNQLAT_FORCED, /* it had to be idle, by core scheduling */
+	WHY_RUNQLAT_SCHEDULER, /* it was idle, and a sched_ext scheduler kept the victim */
 	WHY_RUNQLAT_QUOTA, /* the victim's cgroup was out of quota (cpu.max) */
-	WHY_RUNQLAT_MOVED, /* in the queue of another CPU, before the victim was moved */
+	WHY_RUNQLAT_BUDGET, /* real-time or deadline tasks were out of their budget */
+	WHY_RUNQLAT_MOVED, /* in the queue of another CPU; who had that is not known */
 	WHY_RUNQLAT_PARTS,
 };
 
@@ -41,6 +47,7 @@ enum why_iolat {
 	WHY_IOLAT_DEVICE, /* with the device, which worked on nothing else that is known */
 	WHY_IOLAT_OWN, /* with the device, which worked on other requests of its process */
 	WHY_IOLAT_OTHER, /* ...of another process */
+	WHY_IOLAT_LATSCOPE, /* ...of latscope itself */
 	WHY_IOLAT_FLUSH, /* ...on a flush */
 	WHY_IOLAT_DISCARD, /* ...on a discard */
 	WHY_IOLAT_REQUEUED, /* from its first issue to its last: the driver gave it back */
@@ -54,8 +61,11 @@ struct why_cell {
 	__u64 part_ns[WHY_PARTS]; /* these sum to slow_ns */
 	__u64 sent; /* events put into the ring buffer */
 	__u64 dropped; /* events that found no room in it */
+	__u64 own, own_ns; /* slow samples of latscope itself, which are not in any other number */
+	__u64 candidates; /* samples that were sent before there was a threshold */
+	__u64 least_ns; /* of the next one */
 };
-_Static_assert(sizeof(struct why_cell) == (4 + WHY_PARTS) * 8, "why_cell has no padding");
+_Static_assert(sizeof(struct why_cell) == (8 + WHY_PARTS) * 8, "why_cell has no padding");
 
 /*
  * Map `why_pairs`, one entry per place, mapped: an open-addressing hash by victim, culprit and
@@ -71,7 +81,20 @@ _Static_assert(sizeof(struct why_cell) == (4 + WHY_PARTS) * 8, "why_cell has no 
 
 enum why_state { WHY_FREE, WHY_CLAIMED, WHY_READY };
 
-#define WHY_OF_CGROUP (1ULL << 63) /* in an ID, not by cgroup: it is that of a cgroup */
+/* In an ID: it is not that of a task, but that of a cgroup (not by cgroup), or a why_source. */
+#define WHY_OF_CGROUP (1ULL << 63)
+#define WHY_OF_SOURCE (1ULL << 62)
+#define WHY_OF_LATSCOPE (1ULL << 61) /* latscope itself */
+
+/* What had the CPU, or woke a task up, if no task did. Others: WHY_FIRST_IRQ and the IRQ's number. */
+enum why_source {
+	WHY_NO_SOURCE, /* a task */
+	WHY_SOFTIRQ, /* and the vectors after the first one */
+	WHY_TIMER = WHY_SOFTIRQ + 10,
+	WHY_INTERRUPT, /* one without a name */
+	WHY_FIRST_IRQ,
+	WHY_LAST_SOURCE = (1 << 12) - 1, /* for all numbers above */
+};
 
 struct why_who {
 	__u64 id; /* of the process, the thread or the cgroup, as lat_config.by chooses */
@@ -100,6 +123,7 @@ _Static_assert(sizeof(struct why_pair) == 88, "why_pair has no padding");
 struct why_culprit {
 	struct why_who who;
 	__u64 ns; /* its time within the sample */
+	__u64 read_bytes, written_bytes; /* as in struct why_amount */
 	__u32 tid;
 	__u32 part;
 };
@@ -108,6 +132,7 @@ struct why_event {
 	__u64 end_ns; /* CLOCK_MONOTONIC */
 	__u64 ns;
 	__u64 part_ns[WHY_PARTS]; /* these sum to ns */
+	struct why_who victim; /* as in the pairs */
 	__u64 cgroup; /* of the victim */
 	__u32 tgid, tid; /* of the victim */
 	__u32 cpu;
@@ -117,20 +142,29 @@ struct why_event {
 	struct why_culprit culprits[WHY_CULPRITS]; /* largest first; ns 0: no more */
 	__u64 sector; /* iolat */
 	__u32 bytes, op, disk; /* iolat; disk also for memlat, where it is known */
-	__u32 waker_tid; /* runqlat; 0: preempted, or not known */
+	__u32 waker_tid; /* runqlat; 0: no task */
 	char waker[LAT_COMM_LEN];
+	__u32 waker_source; /* enum why_source */
+	__u32 is_candidate; /* its parts are in no cell and in no pair yet */
 	__u32 stack_tid, stack_tgid; /* the task that the stacks are of; 0: there are none */
 	__s32 kernel_size, user_size; /* bytes of the stacks; negative: -errno */
 	__u64 kernel_stack[WHY_FRAMES], user_stack[WHY_FRAMES];
 };
 _Static_assert(sizeof(struct why_event) % 8 == 0, "why_event");
 
-/* What user space sets while the programs run. ~0: nothing is slow. */
+/*
+ * What user space sets while the programs run. ~0: no sample. Until there is a threshold, samples
+ * are candidates: they are sent, and user space adds up those that turn out to be slow. Of each
+ * CPU, WHY_LEVEL candidates raise the least length of further ones to twice as much.
+ */
 struct why_control {
-	__u64 over_ns; /* a sample of at least this is slow */
-	__u64 event_ns; /* of at least this, it is also sent */
+	__u64 least_ns; /* a sample of at least this is explained */
+	__u64 over_ns; /* ...is slow: it counts */
+	__u64 event_ns; /* ...is also sent */
 };
-_Static_assert(sizeof(struct why_control) == 16, "why_control has no padding");
+_Static_assert(sizeof(struct why_control) == 24, "why_control has no padding");
+
+#define WHY_LEVEL 16
 
 /* Memlat's map `why_stacks`, by hash of the TID. */
 #define WHY_STACKS 1024
@@ -140,19 +174,26 @@ _Static_assert(sizeof(struct why_control) == 16, "why_control has no padding");
 #define WHY_DISKS 64
 
 /*
- * Of each CPU, in runqlat's map `places`: who had it, the newest before `next`. Of older turns, the
- * sums by class are known at the end of each WHY_BLOCK turns.
+ * Of each CPU, in runqlat's map `places`: who had it. The last WHY_TURNS turns are known; before,
+ * blocks of WHY_BLOCK turns; before these, blocks of WHY_BLOCK blocks.
  */
 #define WHY_TURNS (1 << 12)
 #define WHY_BLOCK 64
-#define WHY_BLOCKS (1 << 10)
+#define WHY_BLOCKS (1 << 9)
+#define WHY_SUPERS (1 << 8)
+#define WHY_HITTERS 8
 
 enum why_class {
 	WHY_TASK,
 	WHY_KTHREAD,
 	WHY_RT,
+	WHY_LATSCOPE,
 	WHY_IDLE,
+	WHY_FORCED, /* idle, though tasks waited: core scheduling */
 	WHY_HIDDEN, /* the program did not see who had the CPU */
+	/* Not of a turn, but within turns. */
+	WHY_INTERRUPTED,
+	WHY_STOLEN,
 	WHY_CLASSES,
 };
 
@@ -160,24 +201,41 @@ struct why_turn {
 	__u64 end_ns; /* by the scheduler's clock of that CPU */
 	__u64 tid : 22, tgid : 22; /* the kernel has no larger ones */
 	__u64 class : 4; /* enum why_class */
-	__u64 name : 16; /* its place in the ring of names */
+	__u64 limited : 1; /* real-time tasks were out of their budget */
+	__u64 name : 15; /* its place in the ring of names */
+	__u64 irq_ns : 32; /* within the turn: interrupts and softirqs */
+	__u64 stolen : 20; /* ...the hypervisor, in units of 1024 ns */
+	__u64 source : 12; /* enum why_source with most of irq_ns */
 };
-_Static_assert(sizeof(struct why_turn) == 16, "why_turn has no padding");
+_Static_assert(sizeof(struct why_turn) == 24, "why_turn has no padding");
 
 struct why_sums {
 	__u64 end_ns; /* of the last turn in it */
 	__u64 class_ns[WHY_CLASSES]; /* since the first turn */
 };
 
-/* The first members, which each switch writes, are one cache line. */
+struct why_hitter {
+	__u64 ns;
+	__u64 tid : 22, tgid : 22;
+	__u64 class : 20; /* enum why_class */
+};
+
+/* Tasks with the most time in the block; what the others had is only in the sums. */
+struct why_block {
+	struct why_sums sums;
+	struct why_hitter hitters[WHY_HITTERS]; /* ns 0: free */
+};
+
 struct why_turns {
 	__u64 next; /* turns so far */
-	__u32 running; /* TID of the task that has the CPU */
 	__u32 names; /* taken so far */
-	struct why_sums sums;
+	__u32 as_of; /* see struct why_name: of the name of `running` */
+	__u64 stolen_ns; /* by the kernel's account, when `running` began */
+	struct why_turn running; /* the one that has the CPU; not ended */
+	struct why_block block, super; /* those that have not ended */
 	struct why_turn turns[WHY_TURNS];
-	struct why_sums blocks[WHY_BLOCKS]; /* sums after each WHY_BLOCK turns */
+	struct why_block blocks[WHY_BLOCKS];
+	struct why_block supers[WHY_SUPERS];
 };
-_Static_assert(__builtin_offsetof(struct why_turns, turns) == 64, "why_turns: one cache line");
 
 #endif

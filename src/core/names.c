@@ -11,7 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <latscope/why.h>
+
 #include "cgroups.h"
+#include "first_line.h"
 #include "sanitize.h"
 #include "split.h"
 #include "vec.h"
@@ -251,6 +254,29 @@ int names__disk(const struct names *names, const char *name, uint32_t *id)
 int names__cgroup(const struct names *names, const char *path, uint64_t *id)
 {
 	return names->cgroups ? cgroups__find(names->cgroups, path, id) : -ENOENT;
+}
+
+const char *names__source(const struct names *names, unsigned int source, char out[RUN_NAME])
+{
+	unsigned int irq = source - WHY_FIRST_IRQ;
+	char path[RUN_NAME], actions[RUN_NAME], name[RUN_NAME];
+	const char *vector = NULL;
+
+	if (source >= WHY_SOFTIRQ && source < WHY_TIMER)
+		vector = split__id_name(LAT_BY_VECTOR, source - WHY_SOFTIRQ);
+	if (vector) {
+		snprintf(out, RUN_NAME, "softirq %s", vector);
+	} else if (source < WHY_FIRST_IRQ || source >= WHY_LAST_SOURCE) {
+		strcpy(out, source == WHY_TIMER ? "timer" : "an interrupt");
+	} else {
+		snprintf(path, sizeof(path), "/sys/kernel/irq/%u/actions", irq);
+		if (first_line__read(names->root, path, actions, sizeof(actions)))
+			snprintf(out, RUN_NAME, "IRQ %u", irq);
+		else
+			snprintf(out, RUN_NAME, "IRQ %u (%.40s)", irq,
+				 sanitize__text(name, sizeof(name), actions));
+	}
+	return out;
 }
 
 size_t names__length(const char *name)

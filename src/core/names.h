@@ -37,6 +37,12 @@ int names__cgroup(const struct names *names, const char *path, uint64_t *id);
 /* The whole path of a cgroup, also of one that is gone; NULL: not known. As it is: sanitize it. */
 const char *names__cgroup_path(const struct names *names, uint64_t id);
 
+/*
+ * What had a CPU, if no task did: "softirq net_rx", "timer", "IRQ 24 (virtio0-input.0)", or "an
+ * interrupt". `source` is an enum why_source. Returns out.
+ */
+const char *names__source(const struct names *names, unsigned int source, char out[RUN_NAME]);
+
 /* Can new cgroups be named now at little cost? Otherwise a caller with time should wait. */
 bool names__are_cheap(const struct names *names);
 

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TABLE_COLUMNS 40 /* most columns of a table */
+#define TABLE_COLUMNS 48 /* most columns of a table */
 #define TABLE_KEYS 4096 /* most keys of the top-K sketch */
 #define TABLE_PRECISION "%.10g" /* of reals in CSV and JSON: more than the accuracy of a counter */
 

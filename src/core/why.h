@@ -46,7 +46,7 @@ enum why_slow_column {
 	WHY_SLOW_COMM,
 	WHY_SLOW_CGROUP,
 	WHY_SLOW_CPU,
-	WHY_SLOW_WAKER_TID,
+	WHY_SLOW_WAKER_TID, /* unknown: no task did */
 	WHY_SLOW_WAKER,
 	WHY_SLOW_STACK_PID,
 	WHY_SLOW_STACK_TID,
@@ -90,6 +90,8 @@ struct run_why {
 	const char *probe; /* whose samples are explained: "runqlat" */
 	uint64_t slow, slow_ns; /* samples over the threshold; their parts sum to slow_ns */
 	uint64_t sent, dropped; /* slow events that the probe sent, and for which it had no room */
+	uint64_t own, own_ns; /* slow samples of latscope itself, which are in nothing else */
+	bool few; /* too few samples for a threshold: the slowest ones are explained */
 	uint64_t over_low_ns, over_high_ns; /* thresholds in use; 0 and 0: nothing was slow yet */
 	unsigned int nr_parts; /* parts of the probe */
 	struct table *parts; /* by pair of victim and culprit; owned, as the next two */

@@ -85,10 +85,10 @@ static struct json_object *json_slow(const struct run *run, const struct run_pro
 	fields__text(object, "comm", slow->comm);
 	fields__text(object, "cgroup", slow->cgroup);
 	json_object_object_add(object, "cpu", json_object_new_int64(slow->cpu));
-	if (slow->waker_tid) {
+	if (slow->waker_tid)
 		json_object_object_add(object, "waker_tid", json_object_new_int64(slow->waker_tid));
+	if (*slow->waker)
 		fields__text(object, "waker", slow->waker);
-	}
 	if (*slow->disk) {
 		fields__text(object, "disk", slow->disk);
 		fields__text(object, "op", slow->op);

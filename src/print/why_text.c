@@ -10,37 +10,47 @@
 
 #define FRAMES 6 /* of a stack that are shown */
 
+/* "10 of 73 samples", "the slowest 10 of 73 samples, which are too few for a share of them,". */
+static void say_samples(struct wrap *wrap, const struct run_probe *probe)
+{
+	const struct run_why *why = probe->why;
+	const struct lat_hist *hist = &probe->total.metrics[why__metric(probe->name)].hist;
+	char slow[UNITS_TEXT], all[UNITS_TEXT];
+
+	if (why->few)
+		wrap__add(wrap, "%s: too few samples for a threshold (%s): the slowest %s took ",
+			  probe->name, units__count(all, hist__count(hist)),
+			  units__count(slow, why->slow));
+	else if (why->slow)
+		wrap__add(wrap, "%s: %s of %s samples took ", probe->name,
+			  units__count(slow, why->slow), units__count(all, hist__count(hist)));
+	else if (why->slow_ns) /* a recording that was cut off, or a part of one */
+		wrap__add(wrap, "%s: samples that took ", probe->name);
+	else
+		wrap__add(wrap, "%s: no sample took ", probe->name);
+}
+
 static void heading(FILE *out, const struct run_probe *probe)
 {
 	const struct run_why *why = probe->why;
-	char slow[UNITS_TEXT], all[UNITS_TEXT], low[UNITS_TEXT], high[UNITS_TEXT], sum[UNITS_TEXT];
+	char low[UNITS_TEXT], high[UNITS_TEXT], sum[UNITS_TEXT];
 	struct wrap wrap = { 0 };
 
 	if (!why->over_high_ns) {
-		wrap__add(&wrap,
-			  "%s: too few samples to choose a threshold; measure longer, or set one "
-			  "with --over",
-			  probe->name);
+		wrap__add(&wrap, "%s: no samples", probe->name);
 		wrap__print(&wrap, out, 0, 2);
 		return;
 	}
-	if (why->slow)
-		wrap__add(
-			&wrap, "%s: %s of %s samples took at least ", probe->name,
-			units__count(slow, why->slow),
-			units__count(
-				all,
-				hist__count(&probe->total.metrics[why__metric(probe->name)].hist)));
-	else if (why->slow_ns) /* a recording that was cut off, or a part of one */
-		wrap__add(&wrap, "%s: samples that took at least ", probe->name);
-	else
-		wrap__add(&wrap, "%s: no sample took at least ", probe->name);
-	wrap__add(&wrap, "%s", units__ns(low, (double)why->over_low_ns));
+	say_samples(&wrap, probe);
+	wrap__add(&wrap, "at least %s", units__ns(low, (double)why->over_low_ns));
 	if (why->over_low_ns != why->over_high_ns)
 		wrap__add(&wrap, " to %s (the threshold followed the load)",
 			  units__ns(high, (double)why->over_high_ns));
 	if (why->slow_ns)
 		wrap__add(&wrap, ": slow time %s", units__ns(sum, (double)why->slow_ns));
+	if (why->own_ns)
+		wrap__add(&wrap, "; without those of latscope itself: %s",
+			  units__ns(sum, (double)why->own_ns));
 	wrap__print(&wrap, out, 0, 2);
 }
 
@@ -111,9 +121,10 @@ static void print_event(FILE *out, const struct run *run, const struct run_probe
 	if (slow->tid != slow->pid)
 		wrap__add(&wrap, ", thread %s (%lld)", slow->comm, (long long)slow->tid);
 	wrap__add(&wrap, ", CPU %lld, %s", (long long)slow->cpu, slow->cgroup);
+	if (*slow->waker)
+		wrap__add(&wrap, ", woken up by %s", slow->waker);
 	if (slow->waker_tid)
-		wrap__add(&wrap, ", woken up by %s (%lld)", slow->waker,
-			  (long long)slow->waker_tid);
+		wrap__add(&wrap, " (%lld)", (long long)slow->waker_tid);
 	if (*slow->disk)
 		wrap__add(&wrap, ", %s of %s on %s", slow->op, units__size(time, slow->bytes),
 			  slow->disk);

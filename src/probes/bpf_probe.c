@@ -53,6 +53,8 @@ static int select_programs(struct bpf_probe *probe)
 
 	if (!err && names_tasks(probe))
 		err = probe__load_too(probe->obj, "renamed");
+	if (!err && probe->config.why)
+		err = probe__load_too(probe->obj, "find_latscope");
 	if (err)
 		return err;
 	return probe->ops->prepare ? probe->ops->prepare(probe, probe->obj) : 0;

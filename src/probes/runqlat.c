@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <symbols/kallsyms.h>
+
 #include "bpf_probe.h"
 
 #include <errno.h>
@@ -61,6 +63,7 @@ static const struct probe_method methods[] = {
 struct runqlat {
 	struct runqlat_bpf *skel;
 	struct queue_clock clock; /* method stamps */
+	bool blind; /* the programs cannot read preempt_count */
 };
 
 static bool uses_stamps(const struct bpf_probe *probe)
@@ -68,7 +71,7 @@ static bool uses_stamps(const struct bpf_probe *probe)
 	return probe->method == &methods[0];
 }
 
-#define MORE_PROGRAMS 3
+#define MORE_PROGRAMS 20
 
 /*
  * The programs that only some kernels or options need. Since 6.12 a stamp does not always mean a
@@ -76,18 +79,56 @@ static bool uses_stamps(const struct bpf_probe *probe)
  */
 static int more_programs(const struct bpf_probe *probe, const char *names[MORE_PROGRAMS])
 {
-	bool deceived = uses_stamps(probe) && kernel__has_member("sched_entity", "sched_delayed");
+	static const char *const why[] = {
+		"stamps_migrate_why", "stamps_wakeup_why", "why_waking",	 "why_raised",
+		"why_irq_begins",     "why_irq_ends",	   "why_softirq_begins", "why_softirq_ends",
+		"why_timer_begins",   "why_timer_ends",
+	};
+	static const char *const vectors[] = { "why_work_begins",   "why_work_ends",
+					       "why_call_begins",   "why_call_ends",
+					       "why_single_begins", "why_single_ends" };
+	const struct runqlat *runqlat = probe->skel;
 	int nr = 0;
 
-	if (deceived)
+	if (uses_stamps(probe) && probe->config.why) {
+		for (size_t i = 0; i < sizeof(why) / sizeof(why[0]); i++)
+			names[nr++] = why[i];
+		for (size_t i = 0; runqlat->blind && i < sizeof(vectors) / sizeof(vectors[0]); i++)
+			names[nr++] = vectors[i];
+	} else if (uses_stamps(probe) && kernel__has_member("sched_entity", "sched_delayed")) {
 		names[nr++] = "stamps_migrate";
-	if (uses_stamps(probe) && probe->config.why)
-		names[nr++] = "stamps_wakeup_why";
-	else if (deceived)
 		names[nr++] = "stamps_wakeup";
+	}
 	if (probe->config.metrics & WAKEUP)
 		names[nr++] = "requested";
 	return nr;
+}
+
+/* Tells the programs where x86 keeps preempt_count, if the kernel tells. */
+static void find_preempt_count(struct runqlat *runqlat)
+{
+#ifdef __x86_64__
+	struct kallsyms symbols;
+	struct kallsym symbol;
+	uint64_t count = 0, offsets = 0;
+
+	if (kallsyms__open(&symbols, KALLSYMS_PATH))
+		return;
+	while (!(count && offsets) && kallsyms__next(&symbols, &symbol)) {
+		if (!strcmp(symbol.name, "__preempt_count") || !strcmp(symbol.name, "pcpu_hot"))
+			count = symbol.address;
+		else if (!strcmp(symbol.name, "__per_cpu_offset"))
+			offsets = symbol.address;
+	}
+	kallsyms__close(&symbols);
+	runqlat->blind = !count || !offsets;
+	if (runqlat->blind)
+		return;
+	runqlat->skel->rodata->preempt_count_at = count;
+	runqlat->skel->rodata->per_cpu_offsets_at = offsets;
+#else
+	(void)runqlat;
+#endif
 }
 
 static bool is_plain(const struct lat_config *config)
@@ -110,6 +151,8 @@ static int runqlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **sk
 	}
 	PROBE_CONFIGURE(runqlat->skel, probe);
 	runqlat->skel->rodata->plain = is_plain(&probe->config);
+	if (probe->config.why)
+		find_preempt_count(runqlat);
 	probe->skel = runqlat;
 	*skeleton = runqlat->skel->skeleton;
 	return 0;

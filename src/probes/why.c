@@ -17,9 +17,11 @@
 #include <symbols/symbols.h>
 
 #include "bpf_probe.h"
+#include "why_candidates.h"
 #include "why_pairs.h"
 
 #define FIRST_NS 100000000ULL /* of the window, until the first threshold by a quantile */
+#define LEAST_SLOW 10 /* samples that a quantile must leave to be a threshold */
 #define KEPT 5 /* slow events of an interval */
 
 struct why_reader {
@@ -30,6 +32,9 @@ struct why_reader {
 	struct why_pairs pairs;
 	size_t cells_size, pairs_size;
 	struct ring_buffer *events;
+	bool has_threshold;
+	struct why_candidates candidates; /* until then */
+	uint64_t slow, slow_ns; /* of these, what was added up */
 	struct lat_hist hist; /* of the metric that is explained, when the threshold was set last */
 	uint64_t set_ns; /* when that was, CLOCK_MONOTONIC */
 	struct why_event kept[KEPT]; /* slowest of the interval */
@@ -100,26 +105,32 @@ static void *map_memory(const struct bpf_probe *probe, const char *name, size_t 
 }
 
 /* Keeps the slowest of the interval. */
-static int keep_event(void *context, void *data, size_t size)
+static void keep_slowest(struct why_reader *reader, const struct why_event *event)
 {
-	struct why_reader *reader = context;
-	const struct why_event *event = data;
 	unsigned int least = 0;
 
-	if (size < sizeof(*event))
-		return 0;
-	if (reader->symbols && event->user_size > 0)
-		symbols__note(reader->symbols, event->stack_tgid, clock__now_ns());
 	if (reader->nr_kept < KEPT) {
 		reader->kept[reader->nr_kept++] = *event;
-		return 0;
+		return;
 	}
 	for (unsigned int i = 1; i < KEPT; i++)
 		if (reader->kept[i].ns < reader->kept[least].ns)
 			least = i;
 	if (event->ns > reader->kept[least].ns)
 		reader->kept[least] = *event;
-	return 0;
+}
+
+static int take_event(void *context, void *data, size_t size)
+{
+	struct why_reader *reader = context;
+	const struct why_event *event = data;
+
+	if (size < sizeof(*event))
+		return 0;
+	if (reader->symbols && event->user_size > 0)
+		symbols__note(reader->symbols, event->stack_tgid, clock__now_ns());
+	keep_slowest(reader, event);
+	return event->is_candidate ? why_candidates__add(&reader->candidates, event) : 0;
 }
 
 int why__open(struct bpf_probe *probe, struct why_control *control,
@@ -140,12 +151,14 @@ int why__open(struct bpf_probe *probe, struct why_control *control,
 	reader->pairs.pairs = map_memory(probe, "why_pairs", sizeof(struct why_pair),
 					 PROT_READ | PROT_WRITE, &reader->pairs_size);
 	reader->events = ring_buffer__new(
-		bpf_map__fd(bpf_object__find_map_by_name(probe->obj, "why_events")), keep_event,
+		bpf_map__fd(bpf_object__find_map_by_name(probe->obj, "why_events")), take_event,
 		reader, NULL);
 	if (!reader->cells || !reader->pairs.pairs || !reader->events)
 		return errno ? -errno : -ENOMEM;
+	reader->has_threshold = request->over_ns;
 	control->over_ns = control->event_ns = request->over_ns ? request->over_ns : UINT64_MAX;
-	return 0;
+	control->least_ns = request->over_ns ? request->over_ns : WHY_LEAST_NS;
+	return bpf_probe__iterate(probe, "find_latscope");
 }
 
 void why__close(struct bpf_probe *probe)
@@ -159,6 +172,7 @@ void why__close(struct bpf_probe *probe)
 	if (reader->pairs.pairs)
 		munmap(reader->pairs.pairs, reader->pairs_size);
 	ring_buffer__free(reader->events);
+	why_candidates__clear(&reader->candidates);
 	free(reader);
 	probe->why = NULL;
 }
@@ -224,30 +238,41 @@ static uint64_t limit_rate(struct why_reader *reader, const struct lat_hist *his
 	return least;
 }
 
-static void set_threshold(struct bpf_probe *probe, const struct lat_hist *hist, uint64_t span_ns)
+static void use_threshold(struct bpf_probe *probe, uint64_t over_ns, uint64_t event_ns)
 {
 	struct run_why *why = probe->common.entry->why;
+	struct why_reader *reader = probe->why;
+
+	__atomic_store_n(&reader->control->event_ns, event_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&reader->control->over_ns, over_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&reader->control->least_ns, over_ns, __ATOMIC_RELAXED);
+	reader->has_threshold = true;
+	if (!why->over_low_ns || over_ns < why->over_low_ns)
+		why->over_low_ns = over_ns;
+	if (over_ns > why->over_high_ns)
+		why->over_high_ns = over_ns;
+}
+
+/* false: there are too few samples, so the threshold stays as it is. */
+static bool set_threshold(struct bpf_probe *probe, const struct lat_hist *hist, uint64_t span_ns)
+{
 	struct why_reader *reader = probe->why;
 	double quantile = reader->request.quantile ? reader->request.quantile : WHY_QUANTILE;
 	uint64_t over = reader->request.over_ns, event, count = hist__count(hist);
 
 	if (!over) {
-		if ((double)count * (1 - quantile) < 1) /* too few to tell */
-			return;
+		if ((double)count * (1 - quantile) < LEAST_SLOW)
+			return false;
 		over = hist_slot_low_ns(hist_slot(hist__quantile_of(hist, count, quantile)));
 		over = over < WHY_LEAST_NS ? WHY_LEAST_NS : over;
 	}
 	over = limit_rate(reader, hist, over, span_ns);
 	event = edge_of_most(hist, WHY_WANTED_EVENTS * span_ns / 1000000000);
-	__atomic_store_n(&reader->control->event_ns, event > over ? event : over, __ATOMIC_RELAXED);
-	__atomic_store_n(&reader->control->over_ns, over, __ATOMIC_RELAXED);
-	if (!why->over_low_ns || over < why->over_low_ns)
-		why->over_low_ns = over;
-	if (over > why->over_high_ns)
-		why->over_high_ns = over;
+	use_threshold(probe, over, event > over ? event : over);
+	return true;
 }
 
-/* By what came since the last time, if that is long enough. */
+/* By what came since the last time that it was set, if that is long enough. */
 static void adapt(struct bpf_probe *probe, uint64_t at_ns)
 {
 	struct why_reader *reader = probe->why;
@@ -258,7 +283,8 @@ static void adapt(struct bpf_probe *probe, uint64_t at_ns)
 		return;
 	bpf_probe__read_hist(probe, why__metric(probe->common.ops->name), &now);
 	hist__delta(&gained, &now, &reader->hist);
-	set_threshold(probe, &gained, at_ns - since);
+	if (!set_threshold(probe, &gained, at_ns - since))
+		return;
 	reader->hist = now;
 	reader->set_ns = at_ns;
 }
@@ -288,7 +314,9 @@ const char *why__trouble(struct bpf_probe *probe)
 
 static void read_cells(const struct bpf_probe *probe, struct run_why *why)
 {
-	why->slow = why->slow_ns = why->sent = why->dropped = 0;
+	why->slow = probe->why->slow;
+	why->slow_ns = probe->why->slow_ns;
+	why->sent = why->dropped = why->own = why->own_ns = 0;
 	for (int cpu = 0; cpu < probe->cpus; cpu++) {
 		const struct why_cell *cell = &probe->why->cells[cpu];
 
@@ -296,6 +324,8 @@ static void read_cells(const struct bpf_probe *probe, struct run_why *why)
 		why->slow_ns += __atomic_load_n(&cell->slow_ns, __ATOMIC_RELAXED);
 		why->sent += __atomic_load_n(&cell->sent, __ATOMIC_RELAXED);
 		why->dropped += __atomic_load_n(&cell->dropped, __ATOMIC_RELAXED);
+		why->own += __atomic_load_n(&cell->own, __ATOMIC_RELAXED);
+		why->own_ns += __atomic_load_n(&cell->own_ns, __ATOMIC_RELAXED);
 	}
 }
 
@@ -308,6 +338,8 @@ static const char *name_victim(struct bpf_probe *probe, const struct why_who *wh
 				     .by = cgroup ? LAT_BY_CGROUP : probe->config.why - 1 };
 	char raw[LAT_COMM_LEN + 1] = "";
 
+	if (who->id & WHY_OF_SOURCE)
+		return names__source(probe->common.names, (uint32_t)who->id, out);
 	if (who->id)
 		return names__key(probe->common.names, &key, who->comm, out);
 	memcpy(raw, who->comm, LAT_COMM_LEN);
@@ -371,7 +403,7 @@ static int add_pair(void *context, const struct why_pair *pair, bool placed,
 		return err;
 	if (placed && pair->victim.id)
 		set_id(table, WHY_VICTIM_ID, pair->victim.id);
-	if (placed && pair->culprit.id)
+	if (placed && pair->culprit.id && !(pair->culprit.id & WHY_OF_SOURCE))
 		set_id(table, WHY_CULPRIT_ID, pair->culprit.id);
 	set_amount(probe, gained);
 	return 0;
@@ -452,7 +484,11 @@ static int set_texts(struct bpf_probe *probe, const struct why_event *event)
 		err = set_name(table, WHY_SLOW_PROCESS, event->process);
 	if (!err)
 		err = set_name(table, WHY_SLOW_COMM, event->comm);
-	if (!err && event->waker_tid)
+	if (!err && event->waker_source)
+		err = table__set_text(
+			table, WHY_SLOW_WAKER,
+			names__source(probe->common.names, event->waker_source, name));
+	else if (!err && event->waker_tid)
 		err = set_name(table, WHY_SLOW_WAKER, event->waker);
 	if (err || probe->why_request.skips_stacks)
 		return err;
@@ -546,17 +582,65 @@ static int read_events(struct bpf_probe *probe)
 	return err;
 }
 
+static int add_candidate_pair(void *context, const struct why_pair *pair)
+{
+	return add_pair(context, pair, true, &pair->amount);
+}
+
+/* Adds up the candidates that are slow, and forgets all. */
+static int add_candidates(struct bpf_probe *probe)
+{
+	struct run_why *why = probe->common.entry->why;
+	struct why_reader *reader = probe->why;
+	struct why_candidates *candidates = &reader->candidates;
+	int err = 0;
+
+	why_candidates__sort(candidates);
+	for (size_t i = 0; !err && i < candidates->nr; i++) {
+		const struct why_event *event = &candidates->events[i];
+
+		if (event->ns < reader->control->over_ns)
+			break;
+		reader->slow++;
+		reader->slow_ns += event->ns;
+		why->slow++;
+		why->slow_ns += event->ns;
+		err = why_candidates__pairs(event, add_candidate_pair, probe);
+	}
+	why_candidates__clear(candidates);
+	return err;
+}
+
+/* The window has closed, and there were too few samples for a threshold: explains the slowest. */
+static void choose_slowest(struct bpf_probe *probe)
+{
+	struct why_reader *reader = probe->why;
+	size_t nr = reader->candidates.nr;
+
+	if (!nr)
+		return;
+	why_candidates__sort(&reader->candidates);
+	nr = nr < LEAST_SLOW ? nr : LEAST_SLOW;
+	use_threshold(probe, reader->candidates.events[nr - 1].ns, UINT64_MAX);
+	probe->common.entry->why->few = true;
+}
+
 int why__interval(struct bpf_probe *probe, uint64_t at_ns)
 {
+	struct why_reader *reader = probe->why;
 	int err;
 
-	if (!probe->why || probe->common.skip_keys)
+	if (!reader || probe->common.skip_keys)
 		return 0;
 	read_cells(probe, probe->common.entry->why);
 	err = read_events(probe); /* in order of time after the last interval */
+	if (probe->closed && !reader->has_threshold)
+		choose_slowest(probe);
 	probe->why_row_ns = at_ns - probe->start_ns;
+	if (!err && reader->has_threshold)
+		err = add_candidates(probe);
 	if (!err)
-		err = why_pairs__read(&probe->why->pairs, add_pair, probe);
+		err = why_pairs__read(&reader->pairs, add_pair, probe);
 	adapt(probe, at_ns);
 	return err;
 }

@@ -56,9 +56,12 @@ hog_is() { echo "culprit_id = $(why_printed "hog${1}_pid") AND culprit LIKE 'hog
 
 # Everything is in some part: sums of pairs, of samples and of each slow event.
 adds_up() {
+	local parts
+
 	tap_same "$(query 'SELECT sum(ns) FROM runqlat_why')" "$(query "SELECT why_slow_ns FROM probe WHERE name = 'runqlat'")" || return
-	tap_same "$(query 'SELECT count(*) FROM runqlat_slow WHERE ns <> unknown_ns + own_ns + other_ns + kernel_ns +
-		realtime_ns + idle_ns + quota_ns + moved_ns')" 0 || return
+	parts=$(query "SELECT group_concat(name, ' + ') FROM pragma_table_info('runqlat_slow') WHERE name LIKE '%\_ns' ESCAPE '\'
+		AND name NOT LIKE 'culprit%' AND name <> 'time_ns'")
+	tap_same "$(query "SELECT count(*) FROM runqlat_slow WHERE ns <> $parts")" 0 || return
 	[ "$(query 'SELECT count(*) FROM runqlat_slow')" -gt 0 ] || { echo 'no slow event' && false; }
 }
 
@@ -94,11 +97,11 @@ blames_own() {
 		near_to 3 "$(blamed "part = 'own'")" "$(why_printed victim_ran_ns)"
 }
 
-# What is left of a turn after the move is not a wait: the other CPU is idle.
+# The task on the CPU that the victim was moved from is blamed. What is left of its turn is not a wait: the other CPU is idle.
 blames_move() {
 	blame moved 1ms 3000 && adds_up && [ "$(why_printed moved_least_ns)" -gt 0 ] &&
-		is_within $(($(why_printed moved_least_ns) * 95 / 100)) "$(blamed "part = 'moved'")" \
-			$(($(why_printed moved_most_ns) * 105 / 100))
+		is_within $(($(why_printed moved_least_ns) * 95 / 100)) "$(blamed "$(hog_is 1 realtime)")" \
+			$(($(why_printed moved_most_ns) * 105 / 100)) && share 1 95 "part <> 'moved'"
 }
 
 # throttled_ns: how long the cgroup was out of quota
@@ -152,7 +155,7 @@ declare -A claims=(
 	[idle]='an idle CPU: nobody is blamed'
 	[own]='two threads: their own process is blamed'
 	[waker]='a waker is named if there was one'
-	[move]='a move: what came before it is told apart'
+	[move]='a move: who had the CPU before it is blamed'
 	[quota]='cpu.max: the quota is blamed, as long as cpu.stat says'
 )
 # Kernels share what does not depend on the kernel.

@@ -133,8 +133,15 @@ TEST(each_part_has_a_phrase)
 		[WHY_RUNQLAT_OTHER] = "other processes had the CPU",
 		[WHY_RUNQLAT_KERNEL] = "kernel threads had the CPU",
 		[WHY_RUNQLAT_REALTIME] = "real-time tasks had the CPU",
+		[WHY_RUNQLAT_LATSCOPE] = "latscope itself had the CPU",
+		[WHY_RUNQLAT_INTERRUPTS] = "interrupts had the CPU",
+		[WHY_RUNQLAT_STEAL] = "the hypervisor had the CPU",
 		[WHY_RUNQLAT_IDLE] = "the CPU was idle, and took that long to wake up",
+		[WHY_RUNQLAT_FORCED] = "the CPU had to stay idle: core scheduling",
+		[WHY_RUNQLAT_SCHEDULER] =
+			"the CPU was idle, and the sched_ext scheduler kept it queued",
 		[WHY_RUNQLAT_QUOTA] = "web (1) was out of its CPU quota (cpu.max)",
+		[WHY_RUNQLAT_BUDGET] = "out of the budget of real-time or deadline tasks",
 		[WHY_RUNQLAT_MOVED] = "waiting for another CPU, before a move",
 	};
 
@@ -152,6 +159,7 @@ TEST(each_part_of_a_request_has_a_phrase)
 		[WHY_IOLAT_DEVICE] = "the disk itself took that long",
 		[WHY_IOLAT_OWN] = "other requests of the same process kept the disk busy",
 		[WHY_IOLAT_OTHER] = "backup (2) kept the disk busy",
+		[WHY_IOLAT_LATSCOPE] = "the disk worked for latscope itself",
 		[WHY_IOLAT_FLUSH] = "backup (2) had the disk flush its cache",
 		[WHY_IOLAT_DISCARD] = "backup (2) had the disk discard blocks",
 		[WHY_IOLAT_REQUEUED] = "the driver gave requests back",

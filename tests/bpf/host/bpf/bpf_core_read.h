@@ -11,6 +11,7 @@
 #define host_has_member(member) 0
 #endif
 #define bpf_core_field_exists(...) host_has_member(#__VA_ARGS__)
+#define bpf_core_field_offset(type, member) __builtin_offsetof(type, member)
 #define bpf_core_enum_value_exists(type, value) 1
 #define bpf_core_enum_value(type, value) (value)
 

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Who had each CPU: with --why, each switch notes the turn that ends. What is older than the turns
+ * in the ring is known by blocks. Included by runqlat_why.bpf.h alone. The programs that call it run
+ * at sched_switch, under the run-queue lock.
+ */
+#ifndef LATSCOPE_RUNQLAT_TURNS_BPF_H
+#define LATSCOPE_RUNQLAT_TURNS_BPF_H
+
+#include "runqlat_interrupts.bpf.h"
+#include "why.bpf.h"
+
+/*
+ * Each turn refers to a name in a ring of names. The later turns of a task refer to the same one,
+ * until as many others have been taken as there are turns in the ring; then its name is taken
+ * again. A turn takes at most one, so no name of a turn in the ring is overwritten. Which thread
+ * IDs there are does not matter.
+ */
+#define NAMES (2 * WHY_TURNS)
+#define KNOWN 1024 /* tasks that are looked up; of those with the same place, the last one */
+_Static_assert(NAMES <= 1 << 15, "a turn has 15 bits for it");
+
+struct known {
+	struct why_name name;
+	__u32 number; /* of the name */
+	__u32 latscope; /* 1: it is latscope itself */
+};
+
+/* A wait that this CPU compares with the turns of some CPU. */
+struct walk {
+	struct why_who victim;
+	__u64 low, high; /* what is left of the wait, by the clock of that CPU */
+	__u64 left[WHY_CLASSES]; /* of a block, without those that have a name */
+	__u32 tgid; /* of the victim */
+	__u16 realtime; /* it is a real-time task */
+	__u16 extended; /* ...of a sched_ext scheduler */
+};
+
+/* What a CPU knows of its turns, and its work space. */
+struct place {
+	struct interrupts interrupts;
+	struct why_turns ring;
+	struct known known[KNOWN]; /* by TID */
+	struct why_who names[NAMES];
+	struct walk walk;
+	struct why_scratch scratch;
+} __attribute__((aligned(64)));
+
+/* User space sizes it: one entry per CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__uint(map_flags, BPF_F_MMAPABLE); /* aligns the values to pages, and so to cache lines */
+	__type(value, struct place);
+} places SEC(".maps");
+
+static __always_inline struct place *place_of(__u32 cpu)
+{
+	return bpf_map_lookup_elem(&places, &cpu);
+}
+
+/* ---- names ---- */
+
+/* The entry of a task, with its name; made anew where it is too old. */
+static __always_inline struct known *note_name(struct place *place, struct task_struct *task)
+{
+	__u32 tid = task->pid, as_of = names_changed, number = place->ring.names;
+	struct known *known = &place->known[tid % KNOWN];
+	__u64 cgroups = 0;
+
+	if (why_by() == LAT_BY_CGROUP)
+		cgroups = (__u64)task->cgroups;
+	if (why_named(&known->name, task, tid, as_of, cgroups) &&
+	    number - known->number < WHY_TURNS)
+		return known;
+	known->name.task = (__u64)task;
+	known->name.tid = tid;
+	known->name.as_of = as_of;
+	known->name.cgroups = cgroups;
+	known->number = number;
+	known->latscope = is_latscope(task);
+	place->ring.names = number + 1;
+	why_describe(&place->names[number % NAMES], task);
+	return known;
+}
+
+/* ---- a turn begins ---- */
+
+static __always_inline __u32 task_class(struct task_struct *task)
+{
+	if (task->flags & PF_KTHREAD)
+		return WHY_KTHREAD;
+	return task->prio < MAX_RT_PRIO ? WHY_RT : WHY_TASK;
+}
+
+/* The task that is about to run: may it, because real-time tasks are out of their budget? */
+static __always_inline bool runs_by_limit(struct task_struct *task, struct rq *rq)
+{
+	if (bpf_core_field_exists(rq->rt.rt_throttled) && rq->rt.rt_throttled)
+		return true;
+	return bpf_core_field_exists(task->dl_server) && task->dl_server;
+}
+
+/* No task runs, though some are queued: does core scheduling forbid it? */
+static __always_inline bool forced_idle(struct rq *rq)
+{
+	return bpf_core_field_exists(rq->core_enabled) && rq->core_enabled && rq->nr_running;
+}
+
+static __always_inline __u64 stolen_ns(struct rq *rq)
+{
+	return bpf_core_field_exists(rq->prev_steal_time_rq) ? rq->prev_steal_time_rq : 0;
+}
+
+/* What is known of a turn when it begins. */
+static __always_inline void describe_turn(struct place *place, struct why_turn *turn,
+					  struct task_struct *task, struct rq *rq)
+{
+	struct known *known;
+
+	turn->tid = task->pid;
+	turn->tgid = task->tgid;
+	turn->limited = runs_by_limit(task, rq);
+	if (!task->pid) {
+		turn->class = forced_idle(rq) ? WHY_FORCED : WHY_IDLE;
+		return;
+	}
+	known = note_name(place, task);
+	turn->name = known->number % NAMES;
+	turn->class = known->latscope ? WHY_LATSCOPE : task_class(task);
+}
+
+/* ---- a turn ends ---- */
+
+/* A task that gives way to one with more time is only in the sums of the block. */
+static __always_inline void add_hitter(struct why_block *block, const struct why_turn *turn,
+				       __u64 ns)
+{
+	struct why_hitter *least = &block->hitters[0];
+
+#pragma unroll
+	for (int i = 0; i < WHY_HITTERS; i++) {
+		struct why_hitter *hitter = &block->hitters[i];
+
+		if (hitter->ns && hitter->tid == turn->tid && hitter->class == turn->class) {
+			hitter->ns += ns;
+			return;
+		}
+		if (hitter->ns < least->ns)
+			least = hitter;
+	}
+	if (ns <= least->ns)
+		return;
+	least->tid = turn->tid;
+	least->tgid = turn->tgid;
+	least->class = turn->class;
+	least->ns = ns;
+}
+
+static long merge_hitter(__u32 n, struct why_turns **of)
+{
+	struct why_turns *ring = *of;
+	const struct why_hitter *from = &ring->block.hitters[n % WHY_HITTERS];
+	const struct why_turn turn = { .tid = from->tid, .tgid = from->tgid, .class = from->class };
+
+	if (from->ns)
+		add_hitter(&ring->super, &turn, from->ns);
+	return 0;
+}
+
+/* Global, so that the verifier checks it once. */
+__noinline int end_block(struct place *place)
+{
+	struct why_turns *ring;
+	__u64 block;
+
+	if (!place)
+		return 0;
+	ring = &place->ring;
+	block = ring->next / WHY_BLOCK;
+	bpf_loop(WHY_HITTERS, merge_hitter, &ring, 0);
+	ring->blocks[block % WHY_BLOCKS] = ring->block;
+	__builtin_memset(ring->block.hitters, 0, sizeof(ring->block.hitters));
+	if (block % WHY_BLOCK)
+		return 0;
+	ring->super.sums = ring->block.sums;
+	ring->supers[block / WHY_BLOCK % WHY_SUPERS] = ring->super;
+	__builtin_memset(ring->super.hitters, 0, sizeof(ring->super.hitters));
+	return 0;
+}
+
+static __always_inline void add_to_ring(struct place *place, const struct why_turn *turn)
+{
+	struct why_turns *ring = &place->ring;
+	struct why_sums *sums = &ring->block.sums;
+	__u64 next = ring->next, ns = turn->end_ns - sums->end_ns, of_nobody;
+
+	if (!next || (__s64)ns < 0) /* the start of the first turn is unknown */
+		ns = 0;
+	of_nobody = turn->irq_ns + (turn->stolen << 10);
+	ring->turns[next % WHY_TURNS] = *turn;
+	if (of_nobody <= ns) {
+		sums->class_ns[WHY_INTERRUPTED] += turn->irq_ns;
+		sums->class_ns[WHY_STOLEN] += (turn->stolen << 10);
+		ns -= of_nobody;
+	}
+	if (turn->class < WHY_CLASSES)
+		sums->class_ns[turn->class] += ns;
+	sums->end_ns = turn->end_ns;
+	if (turn->class <= WHY_RT)
+		add_hitter(&ring->block, turn, ns);
+	ring->next = ++next;
+	if (!(next % WHY_BLOCK))
+		end_block(place);
+}
+
+/* Interrupts and the hypervisor's time since the turn began; not more than a turn can hold. */
+static __always_inline void take_from_turn(struct place *place, struct why_turn *turn,
+					   struct rq *rq)
+{
+	__u64 stolen = (stolen_ns(rq) - place->ring.stolen_ns) >> 10, irq = place->interrupts.ns;
+
+	turn->stolen = stolen < 1 << 20 ? stolen : (1 << 20) - 1;
+	turn->irq_ns = irq < 1ULL << 32 ? irq : (1ULL << 32) - 1;
+	turn->source = irq ? end_sources(&place->interrupts) : 0;
+}
+
+/*
+ * The turn of `prev` ends, and that of `next` begins. If `prev` is not the task that got the CPU, a
+ * switch was hidden from us: then the kernel's account says when the turn began, and what was before
+ * it is unknown. Not inlined, for the sake of the callers' stacks.
+ */
+static __noinline int note_turn(struct task_struct *prev, struct task_struct *next, __u64 now)
+{
+	struct rq *rq = next->se.cfs_rq->rq;
+	struct why_turn turn, begins = {}, hidden = { .class = WHY_HIDDEN };
+	struct place *place;
+	__u64 arrival;
+
+	if (!config.why)
+		return 0;
+	place = place_of(bpf_get_smp_processor_id());
+	if (!place)
+		return 0;
+	turn = place->ring.running;
+	if (!place->ring.next || turn.tid != (__u32)prev->pid) {
+		arrival = prev->pid ? prev->sched_info.last_arrival : 0;
+		hidden.end_ns = arrival && arrival < now ? arrival : now;
+		add_to_ring(place, &hidden);
+		turn = begins;
+		describe_turn(place, &turn, prev, rq);
+	} else if (place->ring.as_of != names_changed && prev->pid) {
+		turn.name = note_name(place, prev)->number % NAMES;
+	}
+	take_from_turn(place, &turn, rq);
+	turn.end_ns = now;
+	add_to_ring(place, &turn);
+	describe_turn(place, &begins, next, rq);
+	place->ring.running = begins;
+	place->ring.as_of = names_changed;
+	place->ring.stolen_ns = stolen_ns(rq);
+	return 0;
+}
+
+#endif
