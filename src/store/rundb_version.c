@@ -10,6 +10,7 @@
 
 #define FIRST 1 /* latscope 0.1 */
 #define SUMS "ours_low, ours_high, kernel_low, kernel_high, tolerance FROM kernel_check"
+#define OF_LATER(name) "(SELECT " name " FROM probe AS own WHERE own.id = probe.id)"
 
 static const char *const statements[RUN_SCHEMA + 1][RUNDB_SELECTS] = {
 	[FIRST] = {
@@ -17,7 +18,7 @@ static const char *const statements[RUN_SCHEMA + 1][RUNDB_SELECTS] = {
 			"SELECT id, name, method, mechanism, refused, split, open_count,"
 			" open_oldest_ns, recursion_missed, cost_runs, cost_run_ns, cost_timed_ns,"
 			" cost_timed_events, open_sum_ns, open_before, 0, 0, 0, 0, 0, 0,"
-			" (SELECT value FROM meta WHERE name = 'tail_ns') FROM module"
+			" (SELECT value FROM meta WHERE name = 'tail_ns'), 0, 0, 0 FROM module"
 			" ORDER BY id",
 		[RUNDB_SELECT_METRICS] = "SELECT id, module, name, what FROM metric ORDER BY id",
 		[RUNDB_SELECT_CHECKS] = "SELECT sum, source, why, " SUMS " WHERE module = ?",
@@ -27,8 +28,9 @@ static const char *const statements[RUN_SCHEMA + 1][RUNDB_SELECTS] = {
 		[RUNDB_SELECT_FRAMES] = "SELECT 0, 0, 0, 0, 0 FROM meta WHERE 0",
 	},
 	/*
-	 * The first recordings of version 3 have no probe.tail_ns, but one threshold in meta. Where
-	 * the inner table has no such column, SQL takes the name from the outer statement.
+	 * The first recordings of version 3 have no probe.tail_ns, but one threshold in meta, and
+	 * say nothing of few samples or of latscope's own. Where the inner table has no such column,
+	 * SQL takes the name from the outer statement.
 	 */
 	[RUN_SCHEMA] = {
 		[RUNDB_SELECT_PROBES] =
@@ -36,9 +38,11 @@ static const char *const statements[RUN_SCHEMA + 1][RUNDB_SELECTS] = {
 			" in_flight_oldest_ns, recursion_missed, cost_runs, cost_run_ns,"
 			" cost_timed_ns, cost_timed_events, in_flight_sum_ns, in_flight_before,"
 			" why_slow, why_slow_ns, why_sent, why_dropped, why_over_low_ns,"
-			" why_over_high_ns,"
-			" (SELECT tail_ns FROM probe AS own WHERE own.id = probe.id) FROM probe,"
-			" (SELECT (SELECT value FROM meta WHERE name = 'tail_ns') AS tail_ns)"
+			" why_over_high_ns, "
+			OF_LATER("tail_ns") ", " OF_LATER("why_few") ", " OF_LATER("why_own") ", "
+			OF_LATER("why_own_ns") " FROM probe,"
+			" (SELECT (SELECT value FROM meta WHERE name = 'tail_ns') AS tail_ns,"
+			" 0 AS why_few, 0 AS why_own, 0 AS why_own_ns)"
 			" ORDER BY id",
 		[RUNDB_SELECT_METRICS] = "SELECT id, probe, name, what FROM metric ORDER BY id",
 		[RUNDB_SELECT_CHECKS] = "SELECT sum, source, why, " SUMS " WHERE probe = ?",

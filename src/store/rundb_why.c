@@ -31,7 +31,13 @@ int rundb_why__totals(struct run_probe *probe, sqlite3_stmt *row, int column)
 		err = rundb_row__number(row, column + 3, &why->dropped);
 	if (!err)
 		err = rundb_row__number(row, column + 4, &why->over_low_ns);
-	return err ? err : rundb_row__number(row, column + 5, &why->over_high_ns);
+	if (!err)
+		err = rundb_row__number(row, column + 5, &why->over_high_ns);
+	if (!err)
+		err = rundb_row__flag(row, column + 7, &why->few);
+	if (!err)
+		err = rundb_row__number(row, column + 8, &why->own);
+	return err ? err : rundb_row__number(row, column + 9, &why->own_ns);
 }
 
 /* Are all columns of a file there? Older versions had fewer. */
