@@ -200,6 +200,11 @@ static void mark(const char *text)
 	close(fd);
 }
 
+static void explain_over(volatile struct why_control *control, uint64_t ns)
+{
+	control->event_ns = control->over_ns = control->least_ns = ns;
+}
+
 /* Nothing is slow outside of the work. */
 static int watch(const struct child *child, struct bpf_probe *probe, uint64_t over_ns, bool waits)
 {
@@ -207,14 +212,14 @@ static int watch(const struct child *child, struct bpf_probe *probe, uint64_t ov
 	char line[256];
 	int status;
 
-	control->event_ns = control->over_ns = waits ? UINT64_MAX : over_ns;
+	explain_over(control, waits ? UINT64_MAX : over_ns);
 	probe->control->armed = 1;
 	go_on(child);
 	while (fgets(line, sizeof(line), child->out)) {
 		fputs(line, stderr);
 		if (strcmp(line, "ready=1\n") && strcmp(line, "done=1\n"))
 			continue;
-		control->event_ns = control->over_ns = line[0] == 'r' ? over_ns : UINT64_MAX;
+		explain_over(control, line[0] == 'r' ? over_ns : UINT64_MAX);
 		mark(line[0] == 'r' ? "why: ready" : "why: done");
 		go_on(child);
 	}
