@@ -161,8 +161,8 @@ static __always_inline void keep_stack(__u32 tid, const struct why_call *state)
 /* Can an event come of a fault with a sleep of this length? */
 static __always_inline bool wants_stack(__u64 ns)
 {
-	return ns >= (why_control.over_ns == ~0ULL ? why_control.least_ns
-						    : why_control.event_ns) / 16;
+	return ns >=
+	       (why_control.over_ns == ~0ULL ? why_control.least_ns : why_control.event_ns) / 16;
 }
 
 /* ---- sched_switch ---- */

@@ -42,7 +42,8 @@ struct interrupts {
  * x86: symbols of the kernel, which user space sets; 0: unknown, as a kernel may keep the names of
  * its data to itself. Then the programs that see interrupts begin and end must do.
  */
-const volatile __u64 preempt_count_at = 0; /* or what it is in, pcpu_hot: at this distance from... */
+const volatile __u64 preempt_count_at =
+	0; /* or what it is in, pcpu_hot: at this distance from... */
 const volatile __u64 per_cpu_offsets_at = 0; /* ...these, one for each CPU */
 
 /* The kernel's preempt_count of this CPU; -1: unknown. */
@@ -58,11 +59,10 @@ static __always_inline __s64 preempt_count(struct interrupts *interrupts,
 	if (bpf_core_field_exists(struct pcpu_hot, preempt_count))
 		at += bpf_core_field_offset(struct pcpu_hot, preempt_count);
 	if (!interrupts->data_at)
-		bpf_probe_read_kernel(&interrupts->data_at, sizeof(interrupts->data_at),
-				      (void *)(per_cpu_offsets_at +
-					       8 * bpf_get_smp_processor_id()));
-	if (bpf_probe_read_kernel(&count, sizeof(count),
-				  (void *)(interrupts->data_at + at)))
+		bpf_probe_read_kernel(
+			&interrupts->data_at, sizeof(interrupts->data_at),
+			(void *)(per_cpu_offsets_at + 8 * bpf_get_smp_processor_id()));
+	if (bpf_probe_read_kernel(&count, sizeof(count), (void *)(interrupts->data_at + at)))
 		return -1;
 	return count;
 #else
@@ -133,8 +133,8 @@ static __always_inline void change_source(struct interrupts *interrupts, __u32 h
 }
 
 /*
- * The source with the most time of the turn, which ends; forgets all. Tasks are never switched in an
- * interrupt, so an end that no program saw has no effect on the next turn.
+ * The source with the most time of the turn, which ends; forgets all. Tasks are never switched in
+ * an interrupt, so an end that no program saw has no effect on the next turn.
  */
 static __always_inline __u32 end_sources(struct interrupts *interrupts)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The programs of --why that see interrupts, softirqs and timers begin and end. Programs are defined
- * here, so only runqlat.bpf.c may include this.
+ * The programs of --why that see interrupts, softirqs and timers begin and end, and wakers.
+ * Programs are defined here, so only runqlat.bpf.c may include this.
  */
 #ifndef LATSCOPE_RUNQLAT_SOURCES_BPF_H
 #define LATSCOPE_RUNQLAT_SOURCES_BPF_H
 
-#include "runqlat_turns.bpf.h"
+#include "runqlat_why.bpf.h"
 
 static __always_inline struct interrupts *interrupts_here(void)
 {
@@ -99,17 +99,26 @@ int BPF_PROG(why_timer_ends)
 	return 0;
 }
 
+/* ---- wakers ---- */
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(why_waking, struct task_struct *task)
+{
+	note_waker(task);
+	return 0;
+}
+
 /* ---- where preempt_count is unknown ---- */
 
-#define VECTOR_PROGRAM(name, point, begins)                \
-	SEC("tp_btf/" #point)                              \
-	int name(void *ctx)                                \
-	{                                                  \
+#define VECTOR_PROGRAM(name, point, begins)                  \
+	SEC("tp_btf/" #point)                                \
+	int name(void *ctx)                                  \
+	{                                                    \
 		struct interrupts *here = interrupts_here(); \
-                                                           \
-		if (here)                                  \
-			here->vector = begins;             \
-		return 0;                                  \
+                                                             \
+		if (here)                                    \
+			here->vector = begins;               \
+		return 0;                                    \
 	}
 
 VECTOR_PROGRAM(why_work_begins, irq_work_entry, 1)

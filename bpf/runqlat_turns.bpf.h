@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Who had each CPU: with --why, each switch notes the turn that ends. What is older than the turns
- * in the ring is known by blocks. Included by runqlat_why.bpf.h alone. The programs that call it run
- * at sched_switch, under the run-queue lock.
+ * in the ring is known by blocks. Included by runqlat_why.bpf.h alone. The programs that call it
+ * run at sched_switch, under the run-queue lock.
  */
 #ifndef LATSCOPE_RUNQLAT_TURNS_BPF_H
 #define LATSCOPE_RUNQLAT_TURNS_BPF_H
@@ -228,8 +228,8 @@ static __always_inline void take_from_turn(struct place *place, struct why_turn 
 
 /*
  * The turn of `prev` ends, and that of `next` begins. If `prev` is not the task that got the CPU, a
- * switch was hidden from us: then the kernel's account says when the turn began, and what was before
- * it is unknown. Not inlined, for the sake of the callers' stacks.
+ * switch was hidden from us: then the kernel's account says when the turn began, and what was
+ * before it is unknown. Not inlined, for the sake of the callers' stacks.
  */
 static __noinline int note_turn(struct task_struct *prev, struct task_struct *next, __u64 now)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Why a task waited for a CPU: a slow wait is compared with the turns of the CPUs in whose queues the
- * task was, the newest first. Included by runqlat.bpf.c alone.
+ * Why a task waited for a CPU: a slow wait is compared with the turns of the CPUs in whose queues
+ * the task was, the newest first. Included by runqlat.bpf.c alone.
  */
 #ifndef LATSCOPE_RUNQLAT_WHY_BPF_H
 #define LATSCOPE_RUNQLAT_WHY_BPF_H
@@ -182,20 +182,26 @@ static __always_inline __u32 part_of(const struct walk *walk, __u32 class, bool 
 	}
 }
 
-/* The share of a time in `ns` of `whole`. */
+/*
+ * The share of a time, which is within `whole`, in `ns` of that. It is rounded down, so the shares
+ * of its parts never sum to more than `ns`.
+ */
 static __always_inline __u64 share_of(__u64 time, __u64 ns, __u64 whole)
 {
 	if (ns >= whole)
 		return time;
-	return whole >> 10 ? time * (ns >> 10) / (whole >> 10) : 0;
+	if (whole < 1U << 31) /* 2 s */
+		return time * ns / whole;
+	return time * (ns >> 10) / ((whole >> 10) + 1);
 }
 
 #define NO_NAME (~0U)
 
 /*
  * The time of a culprit that belongs to the wait: a task, with its place in the names of a CPU or
- * NO_NAME; or, with tgid 0, the enum why_source `tid`. This function and the next ones are global, so
- * that the verifier checks them once and not for each way to them.
+ * NO_NAME, and then it goes to those without a name; or, with tgid 0, the enum why_source `tid`.
+ * This function and the next ones are global, so that the verifier checks them once and not for
+ * each way to them.
  */
 __noinline int add_culprit(__u32 cpu, __u32 part, const struct why_hitter *culprit, __u32 name)
 {
@@ -208,8 +214,7 @@ __noinline int add_culprit(__u32 cpu, __u32 part, const struct why_hitter *culpr
 		return 0;
 	scratch = &here->scratch;
 	scratch->part_ns[part] += culprit->ns;
-	if (scratch->settled == MOST_SETTLED ||
-	    (name == NO_NAME && culprit->tgid && why_by() == LAT_BY_CGROUP)) {
+	if (scratch->settled == MOST_SETTLED || (name == NO_NAME && culprit->tgid)) {
 		scratch->unnamed_ns[part] += culprit->ns;
 		return 0;
 	}
@@ -221,8 +226,6 @@ __noinline int add_culprit(__u32 cpu, __u32 part, const struct why_hitter *culpr
 			sum->who.id = WHY_OF_SOURCE | id;
 		else if (name < NAMES)
 			sum->who = of->names[name];
-		else
-			sum->who.id = id;
 	}
 	sum->amount.ns += culprit->ns;
 	return 0;
@@ -270,7 +273,9 @@ static __always_inline __u32 known_name(const struct place *place, __u32 tid)
 	return number % NAMES;
 }
 
-/* Of a block before the turns in the ring, as much as belongs to the wait. 1: the wait is divided. */
+/*
+ * Of a block before the turns in the ring, as much as belongs to the wait. 1: the wait is divided.
+ */
 __noinline int add_block(__u32 cpu, const struct why_block *block, const struct why_sums *before)
 {
 	struct place *here = place_of(bpf_get_smp_processor_id()), *of = place_of(cpu);
@@ -289,8 +294,8 @@ __noinline int add_block(__u32 cpu, const struct why_block *block, const struct 
 	ns = end - from;
 #pragma unroll
 	for (int class = 0; class < WHY_CLASSES; class ++)
-		walk->left[class] = share_of(
-			block->sums.class_ns[class] - before->class_ns[class], ns, whole);
+		walk->left[class] =
+			share_of(block->sums.class_ns[class] - before->class_ns[class], ns, whole);
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < WHY_HITTERS; i++) {
 		culprit = block->hitters[i];
@@ -343,8 +348,8 @@ static long walk_block(__u32 n, struct way *way)
 	const struct why_block *blocks = way->ring->blocks;
 	__u64 at = way->newest - n;
 
-	return add_block(way->cpu, &blocks[at % WHY_BLOCKS],
-			 &blocks[(at - 1) % WHY_BLOCKS].sums) != 0;
+	return add_block(way->cpu, &blocks[at % WHY_BLOCKS], &blocks[(at - 1) % WHY_BLOCKS].sums) !=
+	       0;
 }
 
 static long walk_super(__u32 n, struct way *way)
@@ -352,8 +357,8 @@ static long walk_super(__u32 n, struct way *way)
 	const struct why_block *supers = way->ring->supers;
 	__u64 at = way->newest - n;
 
-	return add_block(way->cpu, &supers[at % WHY_SUPERS],
-			 &supers[(at - 1) % WHY_SUPERS].sums) != 0;
+	return add_block(way->cpu, &supers[at % WHY_SUPERS], &supers[(at - 1) % WHY_SUPERS].sums) !=
+	       0;
 }
 
 /* What is before the turns in the ring: `block` is the last one that ended before them. */
@@ -444,8 +449,8 @@ static __always_inline __u64 walk_moves(struct walk *walk, const struct slow *sl
 /* ---- events ---- */
 
 /*
- * The waker of a task that is about to run. The wakeup is that of this wait if it was after the last
- * time that the task got a CPU, and a moment before the wait; else the task was preempted.
+ * The waker of a task that is about to run. The wakeup is that of this wait if it was after the
+ * last time that the task got a CPU, and a moment before the wait; else the task was preempted.
  */
 static __always_inline void find_waker(struct why_event *event, const struct slow *slow)
 {

@@ -98,8 +98,8 @@ static __always_inline bool why_slow(__u64 ns)
 }
 
 /*
- * The cell of this CPU, which the caller adds the parts to, if the sample counts; of a candidate, it
- * only counts how many there were. NULL: do not explain the sample.
+ * The cell of this CPU, which the caller adds the parts to, if the sample counts; of a candidate,
+ * it only counts how many there were. NULL: do not explain the sample.
  */
 static __always_inline struct why_cell *why_begin(__u64 ns, bool *counts)
 {
@@ -252,7 +252,7 @@ static __always_inline void find_by_name(__u32 *place, struct why_search *search
 __noinline int why_add_pair(const struct why_who *victim, const struct why_who *culprit, __u32 part,
 			    const struct why_amount *amount)
 {
-	struct why_search search = { victim, culprit, part };
+	struct why_search search = { .victim = victim, .culprit = culprit, .part = part };
 	struct why_pair *pair;
 	__u32 place;
 
@@ -267,7 +267,9 @@ __noinline int why_add_pair(const struct why_who *victim, const struct why_who *
 	return 0;
 }
 
-/* Adds a part of a sample that counts to the cell and to its pair. `part` is less than WHY_PARTS. */
+/*
+ * Adds a part of a sample that counts to the cell and to its pair. `part` is less than WHY_PARTS.
+ */
 static __always_inline void why_add(struct why_cell *cell, const struct why_who *victim,
 				    const struct why_who *culprit, __u32 part, __u64 ns)
 {
@@ -419,8 +421,10 @@ static long why_settle_one(__u32 n, struct why_settling *all)
  * Adds what the scratch has to the cell and to the pairs. Parts that are not in the mask
  * `of_culprits` have no sums. Not inlined, for the sake of the callers' stacks.
  */
-static __noinline int why_add_all(struct why_cell *cell, struct why_scratch *scratch,
-				  const struct why_who *victim, __u32 of_culprits)
+__attribute__((unused)) static __noinline int why_add_all(struct why_cell *cell,
+							  struct why_scratch *scratch,
+							  const struct why_who *victim,
+							  __u32 of_culprits)
 {
 	struct why_settling all = { scratch, victim };
 	struct why_who none = {};

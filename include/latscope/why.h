@@ -86,7 +86,9 @@ enum why_state { WHY_FREE, WHY_CLAIMED, WHY_READY };
 #define WHY_OF_SOURCE (1ULL << 62)
 #define WHY_OF_LATSCOPE (1ULL << 61) /* latscope itself */
 
-/* What had the CPU, or woke a task up, if no task did. Others: WHY_FIRST_IRQ and the IRQ's number. */
+/*
+ * What had the CPU, or woke a task up, if no task did. Others: WHY_FIRST_IRQ and the IRQ's number.
+ */
 enum why_source {
 	WHY_NO_SOURCE, /* a task */
 	WHY_SOFTIRQ, /* and the vectors after the first one */

@@ -386,8 +386,8 @@ static int add_pair(void *context, const struct why_pair *pair, bool placed,
 	struct table *table = probe->common.entry->why->parts;
 	char room[2][RUN_NAME];
 	const char *victim = placed ? name_victim(probe, &pair->victim, room[0]) : "(other)";
-	const char *culprit = placed ? name_culprit(probe, &pair->culprit, pair->part, room[1])
-				     : "(other)";
+	const char *culprit =
+		placed ? name_culprit(probe, &pair->culprit, pair->part, room[1]) : "(other)";
 	int err;
 
 	if (!culprit && why__is_of_task(module, pair->part))
@@ -485,9 +485,9 @@ static int set_texts(struct bpf_probe *probe, const struct why_event *event)
 	if (!err)
 		err = set_name(table, WHY_SLOW_COMM, event->comm);
 	if (!err && event->waker_source)
-		err = table__set_text(
-			table, WHY_SLOW_WAKER,
-			names__source(probe->common.names, event->waker_source, name));
+		err = table__set_text(table, WHY_SLOW_WAKER,
+				      names__source(probe->common.names, event->waker_source,
+						    name));
 	else if (!err && event->waker_tid)
 		err = set_name(table, WHY_SLOW_WAKER, event->waker);
 	if (err || probe->why_request.skips_stacks)

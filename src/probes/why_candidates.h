@@ -25,8 +25,8 @@ int why_candidates__add(struct why_candidates *candidates, const struct why_even
 void why_candidates__sort(struct why_candidates *candidates);
 
 /*
- * Calls `each` for the pairs of a candidate: its culprits, and for each part what these do not have.
- * Returns 0, or the first error of `each`.
+ * Calls `each` for the pairs of a candidate: its culprits, and for each part what these do not
+ * have. Returns 0, or the first error of `each`.
  */
 int why_candidates__pairs(const struct why_event *event,
 			  int (*each)(void *context, const struct why_pair *pair), void *context);

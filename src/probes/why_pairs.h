@@ -3,10 +3,10 @@
  * Reads the pairs of victim and culprit, which the programs add to in memory.
  *
  * A long window sees more pairs come and go than there are places. When more than half of them are
- * taken, pairs that gain nothing for long give up theirs, in two steps: a program may be about to add to a pair as
- * it is retired. After the first step no program finds the pair; at the next reading, no program is
- * still at it, and what came last is read for this pair. Then the place is free. Its amounts stay,
- * because only gains are read.
+ * taken, pairs that gain nothing for long give up theirs, in two steps: a program may be about to
+ * add to a pair as it is retired. After the first step no program finds the pair; at the next
+ * reading, no program is still at it, and what came last is read for this pair. Then the place is
+ * free. Its amounts stay, because only gains are read.
  */
 #ifndef LATSCOPE_PROBES_WHY_PAIRS_H
 #define LATSCOPE_PROBES_WHY_PAIRS_H

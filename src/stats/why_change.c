@@ -183,8 +183,8 @@ static void say(struct why_changes *changes, const char *probe)
 	snprintf(changes->sentence, sizeof(changes->sentence),
 		 "The slow time of %s %s by %s per second%s; %.0f %% of that: %s%s%s%s", probe,
 		 whole > 0 ? "grew" : "shrank", units__ns(size, fabs(whole)), doubt,
-		 100 * difference(part) / whole, what ? what : "unknown",
-		 culprit ? " (" : "", culprit ? culprit : "", culprit ? ")" : "");
+		 100 * difference(part) / whole, what ? what : "unknown", culprit ? " (" : "",
+		 culprit ? culprit : "", culprit ? ")" : "");
 }
 
 /* Collects the recordings of a group in which the probe explains; counts them in *nr. */

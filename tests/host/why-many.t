@@ -17,13 +17,16 @@ query() { sqlite3 -readonly "$db" "$1"; }
 
 # sums: prints each sum that is not what it should be
 sums() {
+	local parts
+
+	parts=$(query "SELECT group_concat(name, ' + ') FROM pragma_table_info('runqlat_slow') WHERE name LIKE '%\_ns' ESCAPE '\'
+		AND name NOT LIKE 'culprit%' AND name <> 'time_ns'")
 	query "SELECT 'seen', sum(count) FROM acct WHERE name = 'seen' HAVING sum(count) < $switches;
 		SELECT 'slow', sum(count), why_slow FROM probe, slots JOIN slot_edges USING (slot)
 			WHERE series = 1 AND low_ns >= $over_us * 1000 HAVING sum(count) <> why_slow;
 		SELECT 'raised', why_over_high_ns FROM probe WHERE why_over_high_ns <> why_over_low_ns;
 		SELECT 'pairs', sum(ns), why_slow_ns FROM runqlat_why, probe HAVING sum(ns) <> why_slow_ns;
-		SELECT 'event', * FROM runqlat_slow WHERE ns <> unknown_ns + own_ns + other_ns + kernel_ns + realtime_ns +
-			idle_ns + quota_ns + moved_ns;
+		SELECT 'event', * FROM runqlat_slow WHERE ns <> $parts OR unknown_ns < 0;
 		SELECT 'events', count(*) FROM runqlat_slow HAVING count(*) = 0"
 }
 

@@ -62,6 +62,7 @@ adds_up() {
 	parts=$(query "SELECT group_concat(name, ' + ') FROM pragma_table_info('runqlat_slow') WHERE name LIKE '%\_ns' ESCAPE '\'
 		AND name NOT LIKE 'culprit%' AND name <> 'time_ns'")
 	tap_same "$(query "SELECT count(*) FROM runqlat_slow WHERE ns <> $parts")" 0 || return
+	tap_same "$(query 'SELECT count(*) FROM runqlat_slow WHERE unknown_ns NOT BETWEEN 0 AND ns')" 0 || return
 	[ "$(query 'SELECT count(*) FROM runqlat_slow')" -gt 0 ] || { echo 'no slow event' && false; }
 }
 
