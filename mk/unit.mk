@@ -41,10 +41,10 @@ $(USUAL): CPPFLAGS := -Itests/bpf/host -Ibpf -Ibpf/lib -D__TARGET_ARCH_$(ARCH) $
 $(USUAL): WARN := -w
 
 $(OUT)/san/tests/unit/test_life.o: | $(OUT)/life.skel.h
-$(OUT)/tests/unit/test_life: $(addprefix $(OUT)/san/src/probes/,kernel.o refusal.o tracing.o)
+$(OUT)/tests/unit/test_life: $(addprefix $(OUT)/san/src/,probes/kernel.o probes/refusal.o probes/tracing.o session/activity.o)
 $(OUT)/tests/unit/test_kernel_types: $(addprefix $(OUT)/san/src/probes/,kernel.o tracing.o) | $(SKELS)
 $(OUT)/tests/unit/test_symbols: $(addprefix $(OUT)/san/src/symbols/,collector.o demangle.o elf.o kallsyms.o lookup.o mappings.o)
-$(addprefix $(OUT)/tests/unit/test_,kernel_types life refusal seccomp symbols): LIBS_BASE := $(LIBS)
+$(addprefix $(OUT)/tests/unit/test_,activity kernel_types life refusal seccomp symbols): LIBS_BASE := $(LIBS)
 $(OUT)/tests/unit/test_serve: $(patsubst %,$(OUT)/san/src/serve/%.o,bytes exposition exposition_otlp exposition_proto exposition_text health listen series trigger)
 $(OUT)/tests/unit/test_metrics: $(patsubst %,$(OUT)/san/src/serve/%.o,bytes exposition exposition_otlp exposition_proto exposition_text metrics)
 $(OUT)/tests/unit/test_recorder: $(patsubst %,$(OUT)/san/src/serve/%.o,recorder ring_files)
@@ -63,4 +63,4 @@ $(UNIT) $(EMU): $(OUT)/%: $(OUT)/san/%.o $(BASE_SAN) $(ASM)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $^ $(LIBS_BASE) -lcmocka -o $@
 
--include $(BASE_SAN:.o=.d) $(EMU_LIB:.o=.d) $(patsubst $(OUT)/%,$(OUT)/san/%.d,$(UNIT) $(EMU))
+-include $(wildcard $(addprefix $(OUT)/san/,*/*/*.d */*/*/*.d))
