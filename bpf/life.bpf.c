@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * How long processes lived within the window. Those that end in it are counted when their tasks
- * exit; an iterator shows those that are still there when it closes.
+ * exit; an iterator shows those that are still there when it closes, and what they do now and then.
  */
-#include "kernel.bpf.h"
-#include <latscope/event.h>
+#include "filter.bpf.h"
 
+const volatile struct lat_config config = {}; /* the filters */
 struct lat_life_control control = {};
 
 struct {
@@ -53,9 +53,39 @@ int BPF_PROG(exited, struct task_struct *task)
 		return 0;
 	}
 	__sync_fetch_and_add(&life->thread_ns, since(task->start_time, now));
+	if (task_wanted(&config, task, false)) {
+		__sync_fetch_and_add(&life->wanted_ns, since(task->start_time, now));
+		__sync_fetch_and_add(&life->run_ns, task->se.sum_exec_runtime);
+		__sync_fetch_and_add(&life->queue_ns, task->sched_info.run_delay);
+		BPF_CORE_READ_STR_INTO(&life->process, task, group_leader, comm);
+	}
 	if (!task->signal->live.counter)
 		count_process(life, task->group_leader->start_time, now);
 	return 0;
+}
+
+static __always_inline __u32 state_of(struct task_struct *task)
+{
+	__u32 state = task_state(task, false);
+
+	if (!state)
+		return LAT_AWAKE;
+	return state & TASK_UNINTERRUPTIBLE && !(state & TASK_NOLOAD) ? LAT_BLOCKED : LAT_SLEEPS;
+}
+
+static __always_inline __s32 call_of(struct task_struct *task)
+{
+	struct pt_regs *regs;
+
+	if (task->flags & PF_KTHREAD ||
+	    !bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+		return LAT_NO_CALL;
+	regs = (void *)bpf_task_pt_regs(task);
+#if defined(__TARGET_ARCH_x86)
+	return BPF_CORE_READ(regs, orig_ax);
+#else
+	return BPF_CORE_READ(regs, syscallno);
+#endif
 }
 
 SEC("iter/task")
@@ -68,7 +98,16 @@ int living(struct bpf_iter__task *ctx)
 		return 0;
 	found.process_start_ns = task->group_leader->start_time;
 	found.thread_start_ns = task->start_time;
+	found.run_ns = task->se.sum_exec_runtime;
+	found.queue_ns = task->sched_info.run_delay;
 	found.tgid = task->tgid;
+	found.tid = task->pid;
+	found.state = state_of(task);
+	found.call = found.state == LAT_AWAKE ? LAT_NO_CALL : call_of(task);
+	found.kind = task_wanted(&config, task, false) ? LAT_LIFE_WANTED : 0;
+	if (task->flags & PF_KTHREAD)
+		found.kind |= LAT_LIFE_KERNEL;
+	BPF_CORE_READ_STR_INTO(&found.process, task, group_leader, comm);
 	bpf_seq_write(ctx->meta->seq, &found, sizeof(found));
 	return 0;
 }

@@ -54,7 +54,8 @@ enum {
 
 #define BPF_F_CURRENT_CPU 0xffffffffULL
 
-enum bpf_func_id { BPF_FUNC_find_vma = 180 }; /* 5.17; looked up */
+/* Looked up: since 5.15, since 5.17. */
+enum bpf_func_id { BPF_FUNC_task_pt_regs = 175, BPF_FUNC_find_vma = 180 };
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs { /* arch/x86/include/uapi/asm/ptrace.h */
@@ -67,7 +68,9 @@ struct user_pt_regs { /* arch/arm64/include/uapi/asm/ptrace.h */
 	__u64 regs[31];
 	__u64 sp, pc, pstate;
 };
-struct pt_regs;
+struct pt_regs { /* arch/arm64/include/asm/ptrace.h */
+	__s32 syscallno;
+};
 typedef struct user_pt_regs bpf_user_pt_regs_t;
 #else
 #error "the registers of this architecture are not declared"
@@ -360,6 +363,8 @@ typedef unsigned int vm_fault_t;
 
 #define VM_HUGETLB 0x00400000 /* include/linux/mm.h */
 #define PF_EXITING 0x00000004 /* include/linux/sched.h */
+#define TASK_UNINTERRUPTIBLE 0x2 /* include/linux/sched.h, as the next ones */
+#define TASK_NOLOAD 0x400
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
 #define SCHED_DEADLINE 6 /* include/uapi/linux/sched.h */
 #define MAX_RT_PRIO 100 /* include/linux/sched/prio.h */

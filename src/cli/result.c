@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <print/activity_text.h>
 #include <print/probe_text.h>
 #include <print/streams.h>
 #include <print/text.h>
@@ -59,6 +60,7 @@ static int print_text(const struct result *result)
 			err = why_text__print(stdout, run, entry, style.top);
 	}
 	why_text__missing_names(stdout, run);
+	activity_text__print(stdout, run, style.top);
 	text__processes(stdout, run, style.top);
 	return err;
 }

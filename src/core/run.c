@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "activity.h"
 #include "hist.h"
 #include "pressure.h"
 #include "vec.h"
@@ -39,6 +40,8 @@ void run__clear(struct run *run)
 	}
 	table__free(run->pressure.table);
 	run->pressure.table = NULL;
+	table__free(run->activity);
+	run->activity = NULL;
 	free(run->workload);
 	free(run->host);
 	free(run->filter);
@@ -98,15 +101,19 @@ struct table *run__table(const struct run_probe *probe, unsigned int which, char
 
 struct table *run__nth_table(const struct run *run, unsigned int nth, char name[RUN_NAME])
 {
-	unsigned int probe = (nth - 1) / RUN_TABLES;
+	unsigned int probe = (nth - 2) / RUN_TABLES;
 
 	if (!nth) {
 		strcpy(name, PRESSURE_NAME);
 		return run->pressure.table;
 	}
+	if (nth == 1) {
+		strcpy(name, ACTIVITY_NAME);
+		return run->activity;
+	}
 	if (probe >= run->nr_probes)
 		return NULL;
-	return run__table(&run->probes[probe], (nth - 1) % RUN_TABLES, name);
+	return run__table(&run->probes[probe], (nth - 2) % RUN_TABLES, name);
 }
 
 int run__end_rows(struct run *run, bool folds)

@@ -24,7 +24,7 @@
 #define RUN_PROBES 8
 #define RUN_MORE 3 /* further tables of a probe, after its own and the two of `why` */
 #define RUN_TABLES (3 + RUN_MORE) /* maximum tables of a probe */
-#define RUN_ALL_TABLES (1 + RUN_PROBES * RUN_TABLES) /* and of a run */
+#define RUN_ALL_TABLES (2 + RUN_PROBES * RUN_TABLES) /* and of a run */
 #define RUN_LABELS 16
 #define RUN_NAME 64
 #define RUN_TEXT 256
@@ -145,6 +145,7 @@ struct run {
 	struct frames frames; /* names for the stacks of slow samples; sorted */
 	char frames_why[RUN_TEXT]; /* not empty: why some names are missing */
 	struct run_pressure pressure;
+	struct table *activity; /* see activity.h; NULL: not recorded; owned */
 	unsigned int nr_probes;
 	struct run_probe probes[RUN_PROBES];
 };
@@ -164,7 +165,9 @@ void run__free(struct run *run);
 /* A table of a probe and its name, "runqlat_why"; NULL: it has none of that number. */
 struct table *run__table(const struct run_probe *probe, unsigned int which, char name[RUN_NAME]);
 
-/* The same of all tables of the run, `nth` below RUN_ALL_TABLES. The first one is the pressure. */
+/*
+ * The same of all tables of the run, `nth` below RUN_ALL_TABLES. First are pressure and activity.
+ */
 struct table *run__nth_table(const struct run *run, unsigned int nth, char name[RUN_NAME]);
 
 /* The name of run_probe.more[i] after that of the probe: "cha", "pages", "actions". */

@@ -7,6 +7,7 @@
 #include <core/fault_cost.h>
 #include <store/json.h>
 
+#include "activity_text.h"
 #include "html.h"
 #include "probe_text.h"
 #include "why.h"
@@ -54,6 +55,7 @@ int whole__print_text(FILE *out, const struct text_style *style, const struct ru
 	if (err)
 		return err;
 	why_text__missing_names(out, run);
+	activity_text__print(out, run, style->top);
 	text__processes(out, run, style->top);
 	if (whole) {
 		report__print_timeline(out, &whole->timeline, style->top);

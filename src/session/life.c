@@ -14,6 +14,7 @@
 #include <probes/refusal.h>
 #include <probes/tracing.h>
 
+#include "activity.h"
 #include "life.skel.h"
 
 #define MOST_ENDED (1 << 14) /* room for processes that end in the window */
@@ -25,18 +26,27 @@ struct life_watch {
 	struct run_life *lives; /* processes that lived, then those that ended; by id */
 	size_t nr, nr_living; /* number of processes that lived */
 	uint64_t not_kept;
-	/* Names of processes that were alive, in case they end before the map is read. */
+	/*
+	 * The last look; names of processes that were alive, in case they end before the map is
+	 * read.
+	 */
 	struct lat_life_task *tasks;
 	size_t nr_tasks;
+	struct activity_watch *activity;
+	struct activity_ended *ended; /* by tgid */
+	size_t nr_ended;
 };
 
-static int load(struct life_watch *watch)
+static int load(struct life_watch *watch, const struct lat_config *config)
 {
 	int err;
 
+	watch->activity = activity__new();
 	watch->skel = life_bpf__open();
-	if (!watch->skel)
+	if (!watch->skel || !watch->activity)
 		return -errno;
+	if (config)
+		memcpy((void *)&watch->skel->rodata->config, config, sizeof(*config));
 	err = bpf_map__set_max_entries(watch->skel->maps.ended, MOST_ENDED);
 	if (!err)
 		err = bpf_object__load_skeleton(watch->skel->skeleton); /* also maps .bss */
@@ -46,7 +56,7 @@ static int load(struct life_watch *watch)
 	return watch->skel->links.exited ? 0 : -errno;
 }
 
-int life__open(struct life_watch **out, char why[RUN_TEXT])
+int life__open(struct life_watch **out, const struct lat_config *config, char why[RUN_TEXT])
 {
 	struct life_watch *watch = calloc(1, sizeof(*watch));
 	int err;
@@ -54,7 +64,7 @@ int life__open(struct life_watch **out, char why[RUN_TEXT])
 	if (!watch)
 		return -ENOMEM;
 	refusal__capture();
-	err = load(watch);
+	err = load(watch, config);
 	if (err) {
 		refusal__explain(err, "BPF tracepoints with BTF, and iterators", why);
 		life__close(watch);
@@ -69,15 +79,11 @@ void life__close(struct life_watch *watch)
 	if (!watch)
 		return;
 	life_bpf__destroy(watch->skel);
+	activity__free(watch->activity);
+	free(watch->ended);
 	free(watch->lives);
 	free(watch->tasks);
 	free(watch);
-}
-
-void life__arm(struct life_watch *watch, uint64_t opened_ns)
-{
-	watch->opened_ns = opened_ns;
-	__atomic_store_n(&watch->skel->bss->control.opened_ns, opened_ns, __ATOMIC_SEQ_CST);
 }
 
 static int keep_tasks(struct life_watch *watch, const struct lat_life_task *tasks, size_t nr)
@@ -131,6 +137,22 @@ static int iterate(struct life_watch *watch)
 		close(fd);
 	bpf_link__destroy(link);
 	return err;
+}
+
+int life__look(struct life_watch *watch)
+{
+	int err;
+
+	watch->nr_tasks = 0;
+	err = iterate(watch);
+	return err ? err : activity__look(watch->activity, watch->tasks, watch->nr_tasks);
+}
+
+int life__arm(struct life_watch *watch, uint64_t opened_ns)
+{
+	watch->opened_ns = opened_ns;
+	__atomic_store_n(&watch->skel->bss->control.opened_ns, opened_ns, __ATOMIC_SEQ_CST);
+	return life__look(watch);
 }
 
 static uint64_t since(const struct life_watch *watch, uint64_t start_ns)
@@ -203,6 +225,17 @@ static struct run_life *find_life(const struct life_watch *watch, size_t nr, uin
 	return nr ? bsearch(&wanted, watch->lives, nr, sizeof(wanted), by_id) : NULL;
 }
 
+static int keep_ended(struct life_watch *watch, uint32_t tgid, const struct lat_life *life)
+{
+	struct activity_ended *grown = vec__grow(watch->ended, watch->nr_ended, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	watch->ended = grown;
+	grown[watch->nr_ended++] = (struct activity_ended){ .tgid = tgid, .life = *life };
+	return 0;
+}
+
 /* A process that ended is listed once, so search only among the living ones: they are sorted. */
 static int add_ended(void *context, const void *key, const void *value)
 {
@@ -211,6 +244,8 @@ static int add_ended(void *context, const void *key, const void *value)
 	struct life_watch *watch = context;
 	struct run_life *to = find_life(watch, watch->nr_living, tgid);
 
+	if (keep_ended(watch, tgid, life))
+		return -ENOMEM;
 	if (ended_since(watch, tgid, life->last_start_ns))
 		return 0;
 	if (!to && !life->lived_ns) /* exiting, with an unknown start */
@@ -234,7 +269,7 @@ int life__read(struct life_watch *watch, uint64_t closed_ns)
 	int err;
 
 	watch->closed_ns = closed_ns;
-	err = iterate(watch);
+	err = life__look(watch);
 	__atomic_store_n(&watch->skel->bss->control.opened_ns, 0, __ATOMIC_SEQ_CST);
 	if (!err)
 		err = add_living(watch);
@@ -273,6 +308,12 @@ static void keep_each_once(struct run *run)
 			run->lives[kept++] = run->lives[i];
 	}
 	run->nr_lives = kept;
+}
+
+int life__activity(struct life_watch *watch, bool filtered, struct table *table)
+{
+	return activity__rows(watch->activity, watch->ended, watch->nr_ended, watch->opened_ns,
+			      watch->closed_ns, filtered, table);
 }
 
 int life__describe(const struct life_watch *watch, struct run *run)

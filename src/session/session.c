@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <core/clock.h>
+#include <core/activity.h>
 #include <core/pressure.h>
 #include <probes/kernel.h>
 
@@ -32,6 +33,9 @@ struct session {
 	struct names *names;
 	struct pressure *pressure; /* NULL: not recorded */
 	struct life_watch *life; /* NULL: not wanted, or not possible */
+	struct lat_config config; /* of the first probe with one: the filters */
+	bool explains; /* a probe explains slow samples */
+	uint64_t looked_ns; /* when the life was looked at, since the window opened */
 	struct symbols *symbols; /* NULL: no stacks are taken, or there is no way to name them */
 	bool skips_stacks; /* nobody wants their names */
 	struct workload workload;
@@ -149,6 +153,9 @@ static void add_entry(struct session *session, const struct opening *opening)
 	snprintf(entry->name, sizeof(entry->name), "%s", opening->ops->name);
 	if (config && opening->ops->tail_ns)
 		entry->tail_ns = config->tail_ns;
+	if (config)
+		session->config = *config;
+	session->explains |= config && config->why;
 	/* Now, because the process that finds names must not have a copy of the kernel's types. */
 	if (config && config->why && !session->symbols && !session->skips_stacks)
 		stacks__begin(&session->symbols, session->run);
@@ -288,6 +295,29 @@ static void choose_readings(struct session *session, uint64_t end, bool last)
 	}
 }
 
+#define LOOK_NS 1000000000ULL
+
+/* Of an interval: what do threads do now? Of the last one: what did they do in the window? */
+static void watch_tasks(struct session *session, struct session_result *result, uint64_t end,
+			bool last)
+{
+	struct table *activity = session->run->activity;
+	int err = 0;
+
+	if (!activity)
+		return;
+	if (last) {
+		err = life__activity(session->life,
+				     session->config.tgid || session->config.tid ||
+					     session->config.cgroup || session->config.comm[0],
+				     activity);
+	} else if (end - session->looked_ns >= LOOK_NS) {
+		session->looked_ns = end;
+		err = life__look(session->life);
+	}
+	fault(session, result, SESSION_READ, err);
+}
+
 /* Reads all probes and passes the interval, which ends at `end`, to the recording. */
 static void end_interval(struct session *session, struct session_result *result, uint64_t end,
 			 bool last)
@@ -308,6 +338,7 @@ static void end_interval(struct session *session, struct session_result *result,
 	if (session->pressure)
 		fault(session, result, SESSION_READ,
 		      pressure__read(session->pressure, run->pressure.table, elapsed_ns(session)));
+	watch_tasks(session, result, end, last);
 	err = recording__interval(session->recording, run, &interval, &writer);
 	recording_fault(session, result, writer, err);
 }
@@ -325,12 +356,20 @@ static bool is_full(const struct session *session, struct session_result *result
 static void watch_lives(struct session *session)
 {
 	struct run *run = session->run;
-	bool wanted = false;
+	bool wanted = session->explains;
 
 	for (unsigned int i = 0; i < run->nr_probes; i++)
 		wanted |= (run->probes[i].by & 1U << LAT_BY_PROCESS) != 0;
 	if (wanted)
-		life__open(&session->life, run->lives_why);
+		life__open(&session->life, &session->config, run->lives_why);
+}
+
+/* Endless recordings have no end at which what processes did could be told. */
+static void watch_activity(struct session *session, struct session_result *result)
+{
+	if (session->life && session->explains && !session->recording->is_endless)
+		fault(session, result, SESSION_READ,
+		      table__new(&session->run->activity, activity_columns, ACTIVITY_COLUMNS));
 }
 
 /*
@@ -369,7 +408,7 @@ static void open_window(struct session *session, struct session_result *result)
 	if (session->pressure)
 		pressure__read(session->pressure, NULL, 0);
 	if (session->life)
-		life__arm(session->life, run->start_mono_ns);
+		fault(session, result, SESSION_READ, life__arm(session->life, run->start_mono_ns));
 	for (enum probe_step step = PROBE_BEFORE_OPEN; step <= PROBE_START; step++)
 		step_all(session, result, step, 0);
 }
@@ -599,6 +638,7 @@ int session__run(struct session *session, const struct session_config *config,
 	}
 	watch_lives(session);
 	watch_pressure(session, result);
+	watch_activity(session, result);
 	if (!config->again)
 		kernel__forget();
 	err = start_workload(session, config);

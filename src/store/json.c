@@ -10,6 +10,7 @@
 #include <json-c/json.h>
 
 #include <core/account.h>
+#include <core/activity.h>
 #include <core/counts.h>
 #include <core/hist.h>
 #include <core/pressure.h>
@@ -469,6 +470,37 @@ static void put_processes(struct json_object *to, const struct run *run)
 	process_shares__clear(&shares);
 }
 
+static struct json_object *activity(const struct activity *of)
+{
+	struct json_object *object = json_object_new_object();
+
+	put_text(object, "process", of->process);
+	put(object, "pid", json_object_new_uint64(of->pid));
+	put(object, "threads", json_object_new_uint64(of->threads));
+	put(object, "lived_sec", seconds(of->lived_ns));
+	put(object, "on_cpu_sec", seconds(of->run_ns));
+	put(object, "queued_sec", seconds(of->queue_ns));
+	put(object, "asleep_sec", seconds(activity__sleep_ns(of)));
+	put(object, "looks", json_object_new_uint64(of->looks));
+	put(object, "asleep", json_object_new_uint64(of->asleep));
+	put(object, "blocked", json_object_new_uint64(of->blocked));
+	put_text(object, "asleep_in", of->call);
+	put(object, "in_call", json_object_new_uint64(of->in_call));
+	return object;
+}
+
+static void put_activity(struct json_object *to, const struct table *table)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t key = 0; key < table__keys(table); key++) {
+		const struct activity row = activity__of(table, key);
+
+		json_object_array_add(array, activity(&row));
+	}
+	put(to, ACTIVITY_NAME, array);
+}
+
 struct json_object *json__summary(const struct run *run, const struct run_probe *probe)
 {
 	struct json_object *object = json_object_new_object();
@@ -495,6 +527,8 @@ struct json_object *json__run(const struct run *run)
 	}
 	put(object, "probes", probes);
 	put_processes(object, run);
+	if (run->activity)
+		put_activity(object, run->activity);
 	return object;
 }
 

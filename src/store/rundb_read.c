@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <core/activity.h>
 #include <core/counts.h>
 #include <core/hist.h>
 #include <core/pressure.h>
@@ -347,8 +348,11 @@ static int read_tables(struct rundb *db)
 		if (!err)
 			err = rundb_why__read(db->db, &db->span, probe);
 	}
-	return err ? err
-		   : rundb_table__sum(db->db, &db->span, PRESSURE_NAME, &db->run->pressure.table);
+	if (!err)
+		err = rundb_table__sum(db->db, &db->span, PRESSURE_NAME, &db->run->pressure.table);
+	if (!err)
+		err = rundb_table__sum(db->db, &db->span, ACTIVITY_NAME, &db->run->activity);
+	return !err && db->run->activity && !activity__is(db->run->activity) ? -EUCLEAN : err;
 }
 
 static int compare_ids(const void *left, const void *right)

@@ -29,8 +29,8 @@ static const char *const statements[RUN_SCHEMA + 1][RUNDB_SELECTS] = {
 	},
 	/*
 	 * The first recordings of version 3 have no probe.tail_ns, but one threshold in meta, and
-	 * say nothing of few samples or of latscope's own. Where the inner table has no such column,
-	 * SQL takes the name from the outer statement.
+	 * say nothing of few samples or of latscope's own. Where the inner table has no such
+	 * column, SQL takes the name from the outer statement.
 	 */
 	[RUN_SCHEMA] = {
 		[RUNDB_SELECT_PROBES] =
