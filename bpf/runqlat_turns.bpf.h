@@ -196,7 +196,9 @@ static __always_inline void add_to_ring(struct place *place, const struct why_tu
 	struct why_sums *sums = &ring->block.sums;
 	__u64 next = ring->next, ns = turn->end_ns - sums->end_ns, of_nobody;
 
-	if (!next || (__s64)ns < 0) /* the start of the first turn is unknown */
+	if (!next) /* its start is unknown; the first blocks begin here */
+		ring->blocks[0].sums.end_ns = ring->supers[0].sums.end_ns = turn->end_ns;
+	if (!next || (__s64)ns < 0)
 		ns = 0;
 	of_nobody = turn->irq_ns + (turn->stolen << 10);
 	ring->turns[next % WHY_TURNS] = *turn;
@@ -253,6 +255,8 @@ static __noinline int note_turn(struct task_struct *prev, struct task_struct *ne
 	} else if (place->ring.as_of != names_changed && prev->pid) {
 		turn.name = note_name(place, prev)->number % NAMES;
 	}
+	if (turn.class <= WHY_RT && prev->pid) /* it may have another policy by now */
+		turn.class = task_class(prev);
 	take_from_turn(place, &turn, rq);
 	turn.end_ns = now;
 	add_to_ring(place, &turn);

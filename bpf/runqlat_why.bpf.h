@@ -133,7 +133,9 @@ static __always_inline __u64 deadline_budget(struct task_struct *task, __u64 now
 	if (task->policy != SCHED_DEADLINE)
 		return 0;
 	since = now - (task->dl.deadline - task->dl.dl_deadline);
-	return since >= 0 && (__u64)since < most ? most - since : 0;
+	if (since < 0) /* the timer that gives it a new budget is a little early */
+		return most;
+	return (__u64)since < most ? most - since : 0;
 }
 
 /* ---- a slow wait ---- */
@@ -412,13 +414,13 @@ __noinline int walk_cpu(__u32 cpu)
 }
 
 /*
- * The time in the queues of other CPUs, before the task was moved here. What is known of the moves
- * is divided, too; returns the rest.
+ * The time in the queues of other CPUs, before the task was moved here: the last `left` of it. What
+ * is known of the moves is divided, too; returns the rest.
  */
-static __always_inline __u64 walk_moves(struct walk *walk, const struct slow *slow)
+static __always_inline __u64 walk_moves(struct walk *walk, const struct slow *slow, __u64 left)
 {
 	const struct wakeup *wakeup = &wakeups[(__u32)slow->victim->pid % WAKEUPS];
-	__u64 left = slow->before_ns, began_ns = slow->end_ns - slow->ns, before;
+	__u64 began_ns = slow->end_ns - slow->ns, before;
 	struct runqlat_clock *clock;
 
 	if (wakeup->tid != (__u32)slow->victim->pid)
@@ -529,7 +531,7 @@ static __always_inline void divide(struct place *place, const struct slow *slow)
 {
 	struct task_struct *victim = slow->victim;
 	struct why_scratch *scratch = &place->scratch;
-	__u64 here = slow->ns - slow->before_ns, known = 0, quota, budget;
+	__u64 before = slow->before_ns, here = slow->ns - before, known = 0, quota, budget, early;
 	struct walk *walk = &place->walk;
 
 	__builtin_memset(&walk->victim, 0, sizeof(walk->victim));
@@ -538,15 +540,18 @@ static __always_inline void divide(struct place *place, const struct slow *slow)
 	walk->realtime = victim->prio < MAX_RT_PRIO;
 	walk->extended = bpf_core_field_exists(victim->scx) && victim->scx.flags & SCX_TASK_QUEUED;
 	quota = end_quota(victim, slow->own, here);
-	budget = slow->now ? deadline_budget(victim, slow->now, here - quota) : 0;
+	budget = slow->now ? deadline_budget(victim, slow->now, slow->ns - quota) : 0;
+	early = budget < before ? budget : before; /* budget and quota are the oldest parts */
+	before -= early;
+	here -= quota + (budget - early);
 	scratch->part_ns[WHY_RUNQLAT_QUOTA] = quota;
 	scratch->part_ns[WHY_RUNQLAT_BUDGET] = budget;
 	walk->high = slow->now;
-	walk->low = slow->now - (here - quota - budget);
+	walk->low = slow->now - here;
 	if (slow->now)
 		walk_cpu(bpf_get_smp_processor_id());
 	if (!slow->joined) /* who had the CPU in a wait that ended before is unknown */
-		scratch->part_ns[WHY_RUNQLAT_MOVED] = walk_moves(walk, slow);
+		scratch->part_ns[WHY_RUNQLAT_MOVED] = walk_moves(walk, slow, before);
 #pragma unroll
 	for (int part = 1; part < WHY_RUNQLAT_PARTS; part++)
 		known += scratch->part_ns[part];
