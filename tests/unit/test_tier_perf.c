@@ -358,6 +358,26 @@ TEST(multiplexed_counts_are_scaled_and_reported)
 	finish();
 }
 
+/* A program that writes the registers stops a box behind the kernel's back: its time goes on. */
+TEST(a_box_that_stood_still_for_a_while_is_left_out)
+{
+	make_machine(0x6a, 8, "config:8-15,32-57\n");
+	start();
+	read_after(1, 1);
+	for (unsigned int i = 0; i < kernel.nr; i++) {
+		if (i == 0 || events[i].group == 0)
+			events[i].value -= (uint64_t)(events[i].rate * 0.6);
+	}
+	read_after(1, 1);
+	assert_has(tier__trouble(tier), "uncore_cha_0 (CPU 0): counts another clock");
+	assert_int_equal(samples[0].latency.boxes_lost, 1);
+	for (unsigned int i = 0; i < 4; i++)
+		assert_sample(i, (int)i / 2, i % 2 ? 190 : 95, i % 2 ? 8 * 3e6 / 4 : 8 * 3e6);
+	read_after(1, 1);
+	assert_null(tier__trouble(tier));
+	finish();
+}
+
 TEST(a_box_that_cannot_be_read_is_left_out)
 {
 	static const int errors[] = { -EIO, -ENODEV };

@@ -3,6 +3,7 @@
 #ifndef LATSCOPE_PROBES_TIERLAT_INTERNAL_H
 #define LATSCOPE_PROBES_TIERLAT_INTERNAL_H
 
+#include "clocks.h"
 #include "tier.h"
 
 struct tier_socket {
@@ -10,6 +11,7 @@ struct tier_socket {
 	unsigned int box_ids[TIER_BOXES]; /* box numbers; there may be gaps */
 	unsigned int nr_boxes;
 	struct tier_share shares[TIER_BOXES]; /* by position in tier->tiers */
+	struct tier_clocks clocks; /* not AMD */
 	struct tier_delta *deltas; /* for each box; AMD: for each tier and box */
 };
 
@@ -23,6 +25,9 @@ struct tier_method_ops {
 	int (*start)(struct tier *tier);
 	/* Fills in the deltas. -errno: nothing can be read any more. */
 	int (*read)(struct tier *tier);
+	/* The counts of a box in this interval are not used: notes what is wrong with it. */
+	void (*reject)(struct tier *tier, unsigned int socket, unsigned int box, const char *what,
+		       const char *number);
 	int (*close)(struct tier *tier);
 };
 
@@ -30,7 +35,7 @@ struct tier_method_ops {
 struct tier_trouble {
 	char subject[48]; /* "CHA 3 (CPU 0)"; empty: there is none */
 	char what[160];
-	char number[32]; /* detail that differs in every read; may be empty */
+	char number[48]; /* detail that differs in every read; may be empty */
 	unsigned int more, others; /* boxes with the same problem, and with another one */
 };
 

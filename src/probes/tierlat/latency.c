@@ -63,6 +63,11 @@ bool tier_delta__counted(const struct tier_delta *delta, const struct tier_share
 	return false;
 }
 
+bool tier_delta__is_certain(const struct tier_delta *delta)
+{
+	return (double)delta->uncertain_ns <= CERTAIN * (double)delta->counted_ns;
+}
+
 /* All boxes of a socket. */
 struct boxes {
 	const struct tier_share *shares;
@@ -82,18 +87,13 @@ struct sums {
 	double open; /* mean number of open requests in the boxes that infer inserts */
 };
 
-static bool is_certain(const struct tier_delta *delta)
-{
-	return (double)delta->uncertain_ns <= CERTAIN * (double)delta->counted_ns;
-}
-
 /* Clock period by the box's own count; 0: it does not count clocks. */
 static double own_clock_ns(const struct boxes *boxes, unsigned int i, bool certain)
 {
 	const struct tier_delta *delta = &boxes->deltas[i];
 	uint64_t clocks;
 
-	if (!delta->valid || (certain && !is_certain(delta)) ||
+	if (!delta->valid || (certain && !tier_delta__is_certain(delta)) ||
 	    !tier_delta__counted(delta, &boxes->shares[i], TIER_CLOCKTICKS, &clocks) || !clocks)
 		return 0;
 	return (double)delta->counted_ns / (double)clocks;
@@ -130,7 +130,7 @@ static bool count_of(struct count *count, const struct boxes *boxes, unsigned in
 	count->occupancy = delta->counts[0];
 	count->ns = (double)delta->counted_ns;
 	count->clock_ns = nearest_clock_ns(boxes, i, true);
-	if (clocked && !is_certain(delta))
+	if (clocked && !tier_delta__is_certain(delta))
 		count->ns = (double)clocks * count->clock_ns;
 	return count->clock_ns > 0;
 }

@@ -45,6 +45,7 @@ struct tier_delta {
 	uint64_t elapsed_ns; /* of the interval, as the box saw it */
 	uint64_t counted_ns; /* how long the counters ran in it: less if multiplexed */
 	uint64_t uncertain_ns; /* error bound of that */
+	bool in_part; /* multiplexed: they ran at other times than those of other boxes */
 };
 
 /* cur - prev of counters that wrap at 48 bits, at most once. */
@@ -53,6 +54,9 @@ uint64_t tier_delta__wrapped(uint64_t prev, uint64_t cur);
 /* The count of a tier's inserts or of TIER_CLOCKTICKS. False: no counter of the box counts it. */
 bool tier_delta__counted(const struct tier_delta *delta, const struct tier_share *share, int event,
 			 uint64_t *count);
+
+/* Is the time of the box known well enough to tell its clock? */
+bool tier_delta__is_certain(const struct tier_delta *delta);
 
 /* One tier of one socket in one interval. */
 struct tier_latency {

@@ -64,6 +64,7 @@ struct tier_model {
 	double scale; /* AMD: a unit of the latency event; TOR: 1 */
 	/* the event files list inserts by tier, but occupancy only of all tiers together */
 	bool derived;
+	unsigned int dies; /* with a clock of their own, at most; 0: one clock for the socket */
 	bool in_ns; /* AMD: the scaled latency is ns; else it is clocks */
 	struct tier_class tiers[TIER_MOST];
 	unsigned int nr_tiers;

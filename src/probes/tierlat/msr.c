@@ -254,6 +254,15 @@ static int msr__read(struct tier *tier)
 	return good || !last ? 0 : tier__fail(tier, last, NULL, "%s", tier__say(tier));
 }
 
+static void msr__reject(struct tier *tier, unsigned int socket, unsigned int box, const char *what,
+			const char *number)
+{
+	struct msr *msr = tier->state;
+
+	msr_box__reject(tier, &msr->sockets[socket], &msr->sockets[socket].boxes[box], what,
+			number);
+}
+
 static int msr__close(struct tier *tier)
 {
 	struct msr *msr = tier->state;
@@ -294,5 +303,6 @@ const struct tier_method_ops tier_msr = {
 	.find = msr__find,
 	.start = msr__start,
 	.read = msr__read,
+	.reject = msr__reject,
 	.close = msr__close,
 };

@@ -110,6 +110,10 @@ int msr_box__start(struct tier *tier, const struct msr_socket *socket, struct ms
 /* 0 also if another program uses it: then the delta is invalid, and tier__trouble() says so. */
 int msr_box__read(struct tier *tier, const struct msr_socket *socket, struct msr_box *box,
 		  struct tier_share *share, struct tier_delta *delta);
+
+/* The interval that it just counted is not used, here or for the next one: notes why. */
+void msr_box__reject(struct tier *tier, const struct msr_socket *socket, struct msr_box *box,
+		     const char *what, const char *number);
 int msr_box__restore(struct tier *tier, const struct msr_socket *socket, struct msr_box *box);
 
 /*

@@ -421,6 +421,14 @@ static void remember_turn(struct msr_box *box, struct tier_share *share, struct 
 	box->before = (struct msr_turn){ share->tier, (double)delta->counts[1] / ns };
 }
 
+void msr_box__reject(struct tier *tier, const struct msr_socket *socket, struct msr_box *box,
+		     const char *what, const char *number)
+{
+	box->before.tier = TIER_NO_TIER;
+	box->clock_hz = 0;
+	note_clock(tier, socket, box, what, number);
+}
+
 /*
  * A frozen box gives all counters at one moment. The box is released whatever happens in between.
  */

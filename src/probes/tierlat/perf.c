@@ -316,10 +316,11 @@ static void subtract(struct tier *tier, const struct group *group, const struct 
 	for (unsigned int i = 0; i < TIER_COUNTERS; i++)
 		delta->counts[i] = now->values[i] - group->values[i];
 	delta->valid = delta->counted_ns;
+	delta->in_part = (double)delta->counted_ns < MOSTLY * (double)delta->elapsed_ns;
 	if (!delta->valid)
 		tier__note(tier, "did not count: other programs use the counters", "", "%s",
 			   group->pmu->name);
-	else if ((double)delta->counted_ns < MOSTLY * (double)delta->elapsed_ns)
+	else if (delta->in_part)
 		note_shared(tier, group, delta);
 }
 
@@ -345,6 +346,19 @@ static int perf__read(struct tier *tier)
 		good++;
 	}
 	return good ? 0 : tier__fail(tier, last, NULL, "%s", tier__say(tier));
+}
+
+static void perf__reject(struct tier *tier, unsigned int socket, unsigned int box, const char *what,
+			 const char *number)
+{
+	const struct perf *perf = tier->state;
+
+	for (unsigned int i = 0; i < perf->nr_groups; i++) {
+		const struct group *group = &perf->groups[i];
+
+		if (group->socket == socket && group->box == box)
+			tier__note(tier, what, number, "%s (CPU %u)", group->pmu->name, group->cpu);
+	}
 }
 
 static int perf__close(struct tier *tier)
@@ -375,5 +389,6 @@ const struct tier_method_ops tier_perf = {
 	.find = perf__find,
 	.start = perf__start,
 	.read = perf__read,
+	.reject = perf__reject,
 	.close = perf__close,
 };

@@ -352,6 +352,37 @@ int tier__close(struct tier *tier, char why[TIER_TEXT])
 	return err;
 }
 
+static void reject_odd_clock(struct tier *tier, unsigned int i, unsigned int box)
+{
+	static const char other[] = "counts another clock than the other CHAs of its socket, as if "
+				    "another program (perf? pcm?) had stopped it; interval dropped";
+	static const char alone[] = "counts another clock than before, and no other CHA of its "
+				    "socket counts one to compare; interval dropped";
+	struct tier_socket *socket = &tier->sockets[i];
+	const struct tier_clocks *clocks = &socket->clocks;
+	char number[48];
+
+	socket->deltas[box].valid = false;
+	snprintf(number, sizeof(number), " (%.3g GHz, %s %.3g GHz)", clocks->hz[box] / 1e9,
+		 clocks->alone ? "before" : "others",
+		 (clocks->alone ? clocks->good[box] : clocks->usual_hz) / 1e9);
+	tier->ops->reject(tier, i, box, clocks->alone ? alone : other, number);
+}
+
+/* What stopped a box in the interval, and started it again, shows only in its clock. */
+static void check_clocks(struct tier *tier, unsigned int i)
+{
+	struct tier_socket *socket = &tier->sockets[i];
+	unsigned int dies = tier->model->dies ? tier->model->dies : 1;
+
+	tier_clocks__compare(&socket->clocks, socket->shares, socket->deltas, socket->nr_boxes,
+			     dies);
+	for (unsigned int b = 0; b < socket->nr_boxes; b++) {
+		if (socket->clocks.odd[b])
+			reject_odd_clock(tier, i, b);
+	}
+}
+
 int tier__read(struct tier *tier, struct tier_sample *samples, char why[TIER_TEXT])
 {
 	uint64_t least = tier->config.min_inserts;
@@ -369,6 +400,8 @@ int tier__read(struct tier *tier, struct tier_sample *samples, char why[TIER_TEX
 	for (unsigned int i = 0; i < tier->nr_sockets; i++) {
 		const struct tier_socket *socket = &tier->sockets[i];
 
+		if (!tier->amd)
+			check_clocks(tier, i);
 		for (unsigned int t = 0; t < tier->nr_tiers; t++, samples++) {
 			samples->socket = socket->package;
 			samples->tier = tier->tiers[t];
