@@ -90,6 +90,19 @@ static void read_meminfo(struct numa_node *node, unsigned int number, const char
 	fclose(stream);
 }
 
+/* access1 is seen from CPUs; access0, which all kernels have, also from other initiators. */
+static void read_hmat(struct numa_node *node, unsigned int number, const char *root)
+{
+	node->read_latency_ns = read_number(root, number, "access1/initiators/read_latency");
+	node->read_bandwidth_mb = read_number(root, number, "access1/initiators/read_bandwidth");
+	if (!node->read_latency_ns)
+		node->read_latency_ns =
+			read_number(root, number, "access0/initiators/read_latency");
+	if (!node->read_bandwidth_mb)
+		node->read_bandwidth_mb =
+			read_number(root, number, "access0/initiators/read_bandwidth");
+}
+
 /* The package of the first CPU of a node. */
 static int read_socket(const char *root, unsigned int node)
 {
@@ -182,8 +195,7 @@ int numa_nodes__read(struct numa_nodes *nodes, const char *root)
 			continue;
 		nodes->nr = i + 1;
 		read_meminfo(node, i, root);
-		node->read_latency_ns = read_number(root, i, "access0/initiators/read_latency");
-		node->read_bandwidth_mb = read_number(root, i, "access0/initiators/read_bandwidth");
+		read_hmat(node, i, root);
 		if (node->cpus)
 			node->socket = read_socket(root, i);
 	}

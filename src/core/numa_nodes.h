@@ -16,7 +16,7 @@ struct numa_node {
 	/* Package of its CPUs; without CPUs: of the nearest node with CPUs; -1: unknown. */
 	int socket;
 	int memory_tier; /* the N of /sys/devices/virtual/memory_tiering/memory_tierN, or -1 */
-	/* From the HMAT (access0, initiators); 0: unknown. */
+	/* From the HMAT, as CPUs see it (access1, else access0); 0: unknown. */
 	uint64_t read_latency_ns, read_bandwidth_mb;
 	uint64_t total_bytes, free_bytes;
 };

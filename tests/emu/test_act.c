@@ -36,6 +36,7 @@ struct loop {
 	struct actor *actor;
 	struct table *actions;
 	double noise;
+	bool idle; /* a tier without pages gets no request at all */
 	uint64_t seed, time_ns;
 	unsigned int moves;
 };
@@ -122,9 +123,11 @@ static void place(double share)
 }
 
 /* The load follows the pages. */
-static void follow(void)
+static void follow(const struct loop *loop)
 {
-	emu__tell("loop p=%.17g", fmin(fmax(true_share(), 0.001), 0.999));
+	double least = loop->idle ? 0 : 0.001;
+
+	emu__tell("loop p=%.17g", fmin(fmax(true_share(), least), 1 - least));
 }
 
 /* Emerald Rapids. */
@@ -177,7 +180,7 @@ static void begin(struct loop *loop, double share, unsigned int requests, struct
 
 	place(share);
 	make_machine(requests);
-	follow();
+	follow(loop);
 	rig__start(&loop->rig, &emr);
 	assert_int_equal(table__new(&loop->actions, action_columns, ACTION_COLUMNS), 0);
 	if (open_actor(loop, config, why))
@@ -218,7 +221,7 @@ static const char *quantum(struct loop *loop)
 	loop->time_ns += 1000000000;
 	assert_int_equal(
 		actor__quantum(loop->actor, loop->actions, loop->time_ns, loop->rig.samples), 0);
-	follow();
+	follow(loop);
 	if (!table__rows(loop->actions))
 		return "none";
 	action = table__value(loop->actions, 0, ACTION_NAME);
@@ -375,6 +378,78 @@ TEST(huge_pages_are_put_back)
 	hold_again("huge");
 	pages_are_put_back(0, 0.25, 10, 0.3);
 	hold_again(NULL);
+}
+
+/* Pages that were on another node before; asked of move_pages(2). */
+static unsigned int changed_since(const int *before)
+{
+	static int now[PAGES];
+	unsigned int nr = 0;
+
+	pages_call(now, 0, -1);
+	for (unsigned int i = 0; i < PAGES; i++)
+		nr += now[i] != before[i];
+	return nr;
+}
+
+/* Eight of 2 MiB: each is an eighth of all, and six of them on the near node make it equal. */
+TEST(huge_pages_do_not_move_to_and_fro)
+{
+	static const double starts[] = { 1, 0.25 };
+	static int before[PAGES];
+
+	hold_again("huge");
+	for (unsigned int i = 0; i < 2; i++) {
+		struct loop loop = { .noise = 0.03, .seed = 12 + i };
+		unsigned int moved = 0, late = 0, need;
+
+		begin(&loop, starts[i], 80, config_of(false, true));
+		for (unsigned int n = 0; n < 150; n++) {
+			unsigned int changed;
+
+			pages_call(before, 0, -1);
+			assert_string_not_equal(quantum(&loop), "stop");
+			changed = changed_since(before);
+			assert_int_equal(changed % 512, 0);
+			moved += changed;
+			late += n >= 75 ? changed : 0;
+		}
+		need = (unsigned int)(fabs(true_share() - starts[i]) * PAGES + 0.5);
+		print_message(
+			"huge pages from %.2f to %.3f: moved %u MiB for %u, %u of them late\n",
+			starts[i], true_share(), moved / 256, need / 256, late / 256);
+		assert_true(fabs(true_share() - 0.75) < 0.01);
+		assert_in_range(moved, need, need + 512);
+		assert_int_equal(late, 0);
+		end(&loop);
+	}
+	hold_again(NULL);
+}
+
+/* The usual start of a machine; the HMAT of the VM says 250 ns of the far node. */
+TEST(it_begins_with_an_idle_tier)
+{
+	static const struct {
+		unsigned int requests;
+		bool begins; /* with that many in flight, the near tier alone is slower */
+	} cases[] = { { 150, true }, { 60, false } };
+
+	for (unsigned int i = 0; i < 2; i++) {
+		struct loop loop = { .noise = 0.03, .idle = true, .seed = 14 };
+
+		begin(&loop, 1, cases[i].requests, config_of(false, true));
+		assert_true(emu__number("/streams/1/rate") == 0);
+		settle(&loop, 70, NULL);
+		print_message("%u requests, all on the near node at the start: placement %.3f, "
+			      "%.0f and %.0f ns\n",
+			      cases[i].requests, true_share(), emu__number("/streams/0/latency"),
+			      emu__number("/streams/1/latency"));
+		if (cases[i].begins)
+			assert_true(emu__imbalance() <= EQUAL);
+		else
+			assert_true(true_share() == 1);
+		end(&loop);
+	}
 }
 
 TEST(a_dry_run_moves_nothing)

@@ -232,6 +232,138 @@ TEST(test_noise_alone_moves_little)
 	assert_in_range(moves, 0, 30);
 }
 
+/* Whole pages, each `unit` of all bytes, as many as are asked for; the first one anyway. */
+static double move_whole(double p, double shift, double unit, bool first)
+{
+	double nr = floor(fabs(shift) / unit + 0.25);
+
+	nr = first ? fmax(nr, 1) : nr;
+	return fmin(fmax(p + copysign(nr * unit, shift), 0), 1);
+}
+
+/* Shares of all bytes that moved to and fro, and from start to end. */
+struct travel {
+	double moved, net;
+	unsigned int late; /* moves after the first 100 quanta */
+};
+
+static struct travel travel(const struct machine *machine, double from, double unit, double noise)
+{
+	struct travel travel = { 0 };
+	double p = from, after;
+	bool seen = false;
+
+	begin();
+	for (unsigned int i = 0; i < 400; i++) {
+		double shown = fmin(fmax(p, 0.001), 0.999);
+		struct state state = balance(machine, shown);
+		struct steer_load load = measure(&state, shown, noise);
+		struct steer_answer answer;
+
+		load.placement = p;
+		steer__set_unit(&steer, seen ? unit : 0);
+		answer = steer__decide(&steer, &load);
+		assert_int_not_equal(answer.verdict, STEER_STOP);
+		if (answer.verdict != STEER_MOVE)
+			continue;
+		after = move_whole(p, answer.shift, unit, !seen);
+		seen = true;
+		travel.moved += fabs(after - p);
+		travel.late += i >= 100;
+		steer__moved(&steer, answer.shift, after - p);
+		p = after;
+	}
+	travel.net = fabs(p - from);
+	return travel;
+}
+
+/*
+ * Sixteen MiB in large pages, 64 MiB, 256 MiB and 1 GiB: what moved is what had to move, and two
+ * pages. It is bounded in a quantum on the average of all.
+ */
+TEST(test_large_pages_do_not_move_to_and_fro)
+{
+	static const double units[] = { 1 / 8.0, 1 / 32.0, 1 / 128.0, 1 / 512.0 };
+	double worst = 0, noise[] = { 0, 0.03 };
+	unsigned int late = 0;
+
+	for (unsigned int i = 0; i < 4 * 3 * 2; i++) {
+		double unit = units[i % 4], from = i / 4 % 3 / 2.0;
+		struct travel all = travel(&gentle, from, unit, noise[i / 12]);
+
+		print_message("unit %.3f from %.1f: moved %.3f for %.3f\n", unit, from, all.moved,
+			      all.net);
+		worst = fmax(worst, (all.moved - all.net) / fmax(unit, 0.03));
+		late += all.late;
+		assert_true(all.moved <= 400 * COLLOID_MAX_SHIFT + unit);
+	}
+	print_message("at most %.2f of a large page, or of 3 %%, too much; %u late moves\n", worst,
+		      late);
+	assert_true(worst <= 2);
+	assert_in_range(late, 0, 24);
+}
+
+/* Pages that are too large for the shift move after as many quanta as allow them. */
+TEST(test_the_largest_shift_holds_for_large_pages_on_average)
+{
+	struct travel all;
+	double p = 1;
+
+	begin();
+	for (unsigned int i = 0; i < 60; i++) {
+		struct state state = balance(&gentle, fmin(p, 0.999));
+		struct steer_load load = measure(&state, fmin(p, 0.999), 0);
+		struct steer_answer answer;
+
+		load.placement = p;
+		steer__set_unit(&steer, 1 / 8.0);
+		answer = steer__decide(&steer, &load);
+		if (answer.verdict == STEER_MOVE) {
+			p += answer.shift;
+			steer__moved(&steer, answer.shift, answer.shift);
+		}
+		assert_true(1 - p <= (i + 1) * COLLOID_MAX_SHIFT + 1e-9);
+	}
+	assert_true(p < 0.9);
+	all = travel(&gentle, 1, 1 / 8.0, 0);
+	assert_true(all.net > 0.1);
+}
+
+/* All on the default tier: the HMAT's latency of the other one decides whether pages go there. */
+TEST(test_an_idle_tier_counts_with_the_latency_that_it_has_without_load)
+{
+	static const struct {
+		double unloaded_ns; /* of the alternate tier, next to 200 ns of the default one */
+		enum steer_verdict verdict;
+	} cases[] = { { 150, STEER_MOVE }, { 201, STEER_STAY }, { 250, STEER_STAY } };
+
+	for (unsigned int i = 0; i < COUNT_OF(cases); i++) {
+		struct steer_load load = { .known = true,
+					   .idle_r = true,
+					   .placement = 1,
+					   .load = { 200, 1, cases[i].unloaded_ns, 1 } };
+		struct steer_answer answer = { 0 };
+
+		begin();
+		for (unsigned int n = 0; n < 100 && answer.verdict != STEER_MOVE; n++)
+			answer = steer__decide(&steer, &load);
+		assert_int_equal(answer.verdict, cases[i].verdict);
+		if (answer.verdict != STEER_MOVE)
+			continue;
+		assert_true(answer.shift < 0);
+		assert_string_equal(answer.why, "default tier slower, by the HMAT");
+		/* It has another latency when it is used: that is no effect of the move. */
+		steer__moved(&steer, answer.shift, answer.shift);
+		load.idle_r = false;
+		load.load.occ_r = 300;
+		load.placement += answer.shift;
+		answer = steer__decide(&steer, &load);
+		assert_int_not_equal(answer.verdict, STEER_STOP);
+		assert_true(fabs(steer.ratio - log(1.5)) < 1e-9);
+		assert_true(steer.slope < 10);
+	}
+}
+
 /* Pages of a process that replaces so much of them in a quantum. */
 struct turnover {
 	double rate; /* of the pages that are ever replaced */

@@ -48,6 +48,7 @@ struct act_place {
 struct act_done {
 	uint64_t tried, moved; /* bytes: of pages that were asked to move; that are there now */
 	uint64_t applied; /* bytes that DAMON says it moved */
+	uint64_t large; /* bytes of a large page, if some moved as a whole; 0: none did */
 	bool full; /* the nodes have no room */
 	bool late; /* the time was over before all was tried */
 	bool early; /* nothing was tried: DAMON has not watched for long enough */

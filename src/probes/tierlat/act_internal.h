@@ -83,6 +83,7 @@ struct act_mover {
 	struct act_weights *weights; /* NULL: pages are moved */
 	struct act_damon *damon; /* NULL: by move_pages(2) */
 	uint64_t seed;
+	bool large; /* the last piece that could be a large page was one */
 };
 
 /* Reads the placement, and bytes on the nodes of `from` by process (may be NULL). */

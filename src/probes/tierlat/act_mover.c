@@ -88,6 +88,8 @@ static int move(struct act_mover *mover, const struct act_pids *pids, const uint
 	uint64_t wanted = (uint64_t)llabs((long long)order->bytes);
 	bool nearer = order->bytes > 0;
 	uint64_t from = nearer ? mover->nodes.far : mover->nodes.near;
+	size_t first = pids->nr ? clock__now_ns() / 1000 % pids->nr : 0; /* any */
+	double want = 0;
 	int err = 0, to;
 
 	to = find_room(mover, nearer ? mover->nodes.near : mover->nodes.far, wanted);
@@ -100,12 +102,18 @@ static int move(struct act_mover *mover, const struct act_pids *pids, const uint
 				       order->limit_ns, done);
 	for (size_t i = 0; i < pids->nr; i++)
 		sum += from_bytes[i];
-	for (size_t i = 0; !err && i < pids->nr && !done->full && !done->late; i++) {
+	for (size_t n = 0; !err && n < pids->nr && !done->full && !done->late; n++) {
+		size_t i = (first + n) % pids->nr;
+		uint64_t moved = done->moved, bytes;
+
 		if (!from_bytes[i])
 			continue;
-		err = act_pages__move(mover, pids->pids[i], from, (unsigned int)to,
-				      (uint64_t)((double)wanted * from_bytes[i] / sum),
+		/* What was less than a large page of one process is added to the next one's. */
+		want += (double)wanted * (double)from_bytes[i] / (double)sum;
+		bytes = (uint64_t)fmin(fmax(want, 0), (double)from_bytes[i]);
+		err = act_pages__move(mover, pids->pids[i], from, (unsigned int)to, bytes,
 				      from_bytes[i], until, done);
+		want -= (double)(done->moved - moved);
 		if (err == -ESRCH || err == -EACCES || err == -EPERM)
 			err = 0; /* it ended, or may not use the node: the placement shows it */
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * move_pages(2) of pages chosen at random. A transparent huge page moves as a whole, so each piece
- * of memory is looked at again after a move.
+ * of memory is looked at again after a move. Only that shows that it is one. Once one was seen, a
+ * piece that may be another moves only if most of it is wanted.
  */
 #include "act_internal.h"
 
@@ -9,6 +10,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/mempolicy.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,6 +21,7 @@
 
 #define PIECE 512 /* pages: as large as a huge page, and aligned as one */
 #define AT_ONCE 64 /* pages moved of a piece, so that many pieces are chosen */
+#define WHOLE 4 / 3 /* of what is wanted: a large page that is more does not move */
 #define LEAST_TRIES 8
 #define LEAST_MEMORY 65536
 #define MOST_MEMORY (1ULL << 26)
@@ -78,31 +81,67 @@ static int keep(struct job *job, unsigned int i)
 				job->started, (unsigned int)job->piece.before[i]);
 }
 
+/* All pages are there, on one node. */
+static bool may_be_large(const struct piece *piece)
+{
+	for (unsigned int i = 0; i < PIECE; i++)
+		if (i >= piece->nr || piece->before[i] < 0 || piece->before[i] != piece->before[0])
+			return false;
+	return true;
+}
+
+/* `moved` of `tried` pages of a piece. */
+static void learn(struct job *job, unsigned int tried, unsigned int moved)
+{
+	if (!moved || !may_be_large(&job->piece))
+		return;
+	job->mover->large = moved == PIECE && tried < PIECE;
+	if (job->mover->large)
+		job->done->large = PIECE * job->page_bytes;
+}
+
 /* Counts what the move of a piece did, with the pages that moved along. */
-static int count_moved(struct job *job)
+static int count_moved(struct job *job, unsigned int tried)
 {
 	struct piece *piece = &job->piece;
 	int err = call(job->pid, piece->nr, piece->pages, NULL, piece->after);
+	unsigned int moved = 0;
 
 	for (unsigned int i = 0; !err && i < piece->nr; i++) {
 		if (!is_in(job->from, piece->before[i]) || piece->after[i] != (int)job->to)
 			continue;
-		job->done->moved += job->page_bytes;
+		moved++;
 		err = keep(job, i);
 	}
+	job->done->moved += moved * job->page_bytes;
+	learn(job, tried, moved);
 	return err;
 }
 
-/* Moves up to `most` pages of a piece. Returns how many were tried, or -errno. */
-static int move_piece(struct job *job, unsigned int most)
+/* More than is wanted would move. */
+static bool is_too_large(struct job *job, double wanted)
+{
+	double bytes = PIECE * (double)job->page_bytes;
+
+	if (!job->mover->large || bytes <= wanted * WHOLE || !may_be_large(&job->piece))
+		return false;
+	job->done->large = (uint64_t)bytes;
+	return true;
+}
+
+/* Moves about so many bytes of a piece, AT_ONCE pages at most. 0 or -errno. */
+static int move_piece(struct job *job, double wanted)
 {
 	struct piece *piece = &job->piece;
 	unsigned int first = (unsigned int)(draw(job->mover) % PIECE), nr = 0;
+	unsigned int most = (unsigned int)fmin(wanted / (double)job->page_bytes, AT_ONCE);
 	int nodes[AT_ONCE], status[AT_ONCE], err;
 	void *pages[AT_ONCE];
 
 	err = call(job->pid, piece->nr, piece->pages, NULL, piece->before);
-	for (unsigned int n = 0; !err && n < piece->nr && nr < most && nr < AT_ONCE; n++) {
+	if (!err && is_too_large(job, wanted))
+		return 0;
+	for (unsigned int n = 0; !err && n < piece->nr && nr < most; n++) {
 		unsigned int i = (first + n) % piece->nr;
 
 		if (!is_in(job->from, piece->before[i]))
@@ -117,8 +156,8 @@ static int move_piece(struct job *job, unsigned int most)
 	job->done->tried += nr * job->page_bytes;
 	job->done->full = err == -ENOMEM;
 	if (err >= 0 || job->done->full)
-		err = count_moved(job);
-	return err ? err : (int)nr;
+		err = count_moved(job, nr);
+	return err;
 }
 
 static void set_piece(struct job *job, uint64_t start, uint64_t end, uint64_t which)
@@ -142,16 +181,14 @@ static int move_in(struct job *job, uint64_t start, uint64_t end, uint64_t pages
 
 	for (; tries > 0 && !job->done->full && !job->done->late; tries--) {
 		double left = bytes - (double)(job->done->moved - begun);
-		int got;
+		int err;
 
 		if (left < job->page_bytes || job->done->tried - tried > 2 * bytes)
 			break;
 		set_piece(job, start, end, draw(job->mover) % pieces);
-		got = move_piece(job, (unsigned int)(left / job->page_bytes < AT_ONCE
-							     ? left / job->page_bytes
-							     : AT_ONCE));
-		if (got < 0)
-			return got;
+		err = move_piece(job, left);
+		if (err)
+			return err;
 		job->done->late = clock__now_ns() >= job->until_ns;
 	}
 	return 0;

@@ -58,9 +58,12 @@ struct actor {
 	unsigned int samples; /* per read */
 	struct numa_nodes nodes;
 	struct act_nodes masks;
+	/* of the nodes without load, by the HMAT: the slowest of each tier; 0: unknown */
+	uint64_t near_ns, far_ns;
+	uint64_t large; /* bytes of a large page; 0: none was seen */
 	uint64_t last_ns;
 	char trouble[TIER_TEXT]; /* empty: none */
-	bool told_full;
+	bool told_full, told_idle;
 	bool weighed; /* the weights are this actor's */
 };
 
@@ -76,6 +79,22 @@ static int choose_socket(struct actor *actor, const struct tier *tier, char why[
 	snprintf(why, TIER_TEXT, "--act needs --socket N: one of the %u sockets measured",
 		 tier__sockets(tier));
 	return -EINVAL;
+}
+
+static uint64_t unloaded_ns(const struct actor *actor, uint64_t mask)
+{
+	uint64_t most = 0;
+
+	for (unsigned int i = 0; i < actor->nodes.nr; i++) {
+		uint64_t one = actor->nodes.nodes[i].read_latency_ns;
+
+		if (!(mask >> i & 1))
+			continue;
+		if (!one)
+			return 0;
+		most = one > most ? one : most;
+	}
+	return most;
 }
 
 static int find_nodes(struct actor *actor, char why[TIER_TEXT])
@@ -103,6 +122,8 @@ static int find_nodes(struct actor *actor, char why[TIER_TEXT])
 		return -EOPNOTSUPP;
 	}
 	actor->masks = (struct act_nodes){ masks[0], masks[1] };
+	actor->near_ns = unloaded_ns(actor, masks[0]);
+	actor->far_ns = unloaded_ns(actor, masks[1]);
 	return 0;
 }
 
@@ -170,42 +191,6 @@ static const struct tier_latency *find(const struct actor *actor, const struct t
 	return NULL;
 }
 
-static struct steer_load load_of(const struct actor *actor, const struct tier_sample *samples)
-{
-	const struct tier_latency *near = find(actor, samples, actor->pair.near);
-	const struct tier_latency *far = find(actor, samples, actor->pair.far);
-	struct steer_load load = { 0 };
-
-	if (!near || !far)
-		return load;
-	load.stolen = near->boxes_lost || far->boxes_lost;
-	load.known =
-		near->latency_known && far->latency_known && near->rate_known && far->rate_known;
-	if (load.known)
-		load.load = (struct colloid_load){ near->outstanding, near->rate, far->outstanding,
-						   far->rate };
-	return load;
-}
-
-/* What was measured, in the newest row. */
-static int set_measured(const struct actor *actor, struct table *table,
-			const struct steer_load *load)
-{
-	const struct colloid_load *measured = &load->load;
-	double share = load->placement;
-
-	if (load->known) {
-		table__set_real(table, ACTION_LATENCY_DEFAULT,
-				measured->occ_l / measured->ins_l * 1e9);
-		table__set_real(table, ACTION_LATENCY_ALTERNATE,
-				measured->occ_r / measured->ins_r * 1e9);
-		table__set_real(table, ACTION_P,
-				measured->ins_l / (measured->ins_l + measured->ins_r));
-	}
-	table__set_real(table, ACTION_BEFORE, share);
-	return table__set_text(table, ACTION_METHOD, actor->config.method);
-}
-
 static int set_action(const struct actor *actor, struct table *table, const char *action,
 		      const char *why, double shift)
 {
@@ -218,6 +203,88 @@ static int set_action(const struct actor *actor, struct table *table, const char
 	if (!err)
 		err = table__set_text(table, ACTION_TO, to);
 	return err ? err : table__set_text(table, ACTION_WHY, why);
+}
+
+/* All its boxes counted, and hardly a request came. */
+static bool is_idle(const struct tier_latency *latency)
+{
+	return latency->rate_known && !latency->latency_known && latency->boxes &&
+	       !latency->boxes_lost;
+}
+
+/*
+ * A tier that nobody uses has no loaded latency, but the one that the HMAT says. Colloid has a
+ * constant floor instead. Not known if this is unknown, too.
+ */
+static bool take(const struct tier_latency *latency, bool idle, uint64_t unloaded_ns,
+		 double *outstanding, double *rate)
+{
+	*rate = latency->rate;
+	*outstanding = latency->outstanding;
+	if (idle) {
+		*rate = fmax(latency->rate, 1);
+		*outstanding = *rate * (double)unloaded_ns / 1e9;
+	}
+	return idle ? unloaded_ns > 0 : latency->latency_known && latency->rate_known;
+}
+
+static struct steer_load load_of(const struct actor *actor, const struct tier_sample *samples)
+{
+	const struct tier_latency *near = find(actor, samples, actor->pair.near);
+	const struct tier_latency *far = find(actor, samples, actor->pair.far);
+	struct steer_load load = { 0 };
+	struct colloid_load *of = &load.load;
+
+	if (!near || !far)
+		return load;
+	load.stolen = near->boxes_lost || far->boxes_lost;
+	load.idle_l = is_idle(near);
+	load.idle_r = is_idle(far);
+	load.known = !(load.idle_l && load.idle_r);
+	load.known &= take(near, load.idle_l, actor->near_ns, &of->occ_l, &of->ins_l);
+	load.known &= take(far, load.idle_r, actor->far_ns, &of->occ_r, &of->ins_r);
+	if (!load.known)
+		load.load = (struct colloid_load){ 0 };
+	return load;
+}
+
+/* One tier has a latency, and the other one neither traffic nor an HMAT. */
+static bool lacks_hmat(const struct steer_load *load)
+{
+	return !load->known && !load->stolen && load->idle_l != load->idle_r;
+}
+
+static int wait_for_traffic(struct actor *actor, struct table *table, const struct steer_load *load)
+{
+	unsigned int tier = load->idle_l ? actor->pair.near : actor->pair.far;
+
+	if (!actor->told_idle)
+		snprintf(actor->trouble, sizeof(actor->trouble),
+			 "nothing reads from %s, and no HMAT says how fast it is: no page moves "
+			 "until something does; put some pages there by numactl",
+			 actor->model->tiers[tier].name);
+	actor->told_idle = true;
+	return set_action(actor, table, "wait", "idle tier without an HMAT", 0);
+}
+
+/* What was measured, in the newest row. */
+static int set_measured(const struct actor *actor, struct table *table,
+			const struct steer_load *load)
+{
+	const struct colloid_load *measured = &load->load;
+	double share = load->placement;
+
+	if (load->known && !load->idle_l)
+		table__set_real(table, ACTION_LATENCY_DEFAULT,
+				measured->occ_l / measured->ins_l * 1e9);
+	if (load->known && !load->idle_r)
+		table__set_real(table, ACTION_LATENCY_ALTERNATE,
+				measured->occ_r / measured->ins_r * 1e9);
+	if (load->known)
+		table__set_real(table, ACTION_P,
+				measured->ins_l / (measured->ins_l + measured->ins_r));
+	table__set_real(table, ACTION_BEFORE, share);
+	return table__set_text(table, ACTION_METHOD, actor->config.method);
 }
 
 /* Puts everything back; the measurement goes on. */
@@ -287,6 +354,11 @@ static int move(struct actor *actor, struct table *table, const struct steer_ans
 	table__set_real(table, ACTION_AFTER, act_place__share(&after));
 	if (moved.full && !moved.moved)
 		return full(actor, table, shift);
+	actor->large = moved.large ? moved.large : actor->large;
+	if (moved.early || (moved.large && !moved.moved))
+		steer__deferred(&actor->steer);
+	if (moved.large && !moved.moved)
+		return set_action(actor, table, "wait", "less than a large page to move", 0);
 	if (moved.early)
 		return set_action(actor, table, "wait", "DAMON has watched for less than 2 s", 0);
 	done = act_place__share(&after) - act_place__share(before);
@@ -356,7 +428,11 @@ int actor__quantum(struct actor *actor, struct table *table, uint64_t time_ns,
 		return set_action(actor, table, "wait", no_memory(actor), 0);
 	if (act__weighs(actor->config.method))
 		steer__follow(&actor->steer, load.placement);
+	steer__set_unit(&actor->steer,
+			(double)actor->large / (double)(place.near_bytes + place.far_bytes));
 	answer = steer__decide(&actor->steer, &load);
+	if (lacks_hmat(&load) && answer.verdict == STEER_UNKNOWN)
+		return wait_for_traffic(actor, table, &load);
 	if (answer.verdict == STEER_STOP)
 		return stop(actor, table, answer.why);
 	if (answer.verdict != STEER_MOVE)

@@ -18,6 +18,8 @@
 #define RECENT 0.25 /* weight of a quantum in the drift */
 #define DRIFTS 4 /* standard errors of the drift: the ratio is another one by now */
 #define FOLLOWED 0.25 /* of a shift, by the placement */
+#define WHOLE 0.75 /* of a large page: less does not move */
+#define ROUNDING 1e-9
 #define SEEN 0.25 /* of the largest shift: a smaller change says nothing of the slope */
 
 static double square(double value)
@@ -97,12 +99,36 @@ static void add(struct steer *steer, double ratio)
 	steer->error2 = (1 - gain) * steer->error2 + square(FADE) * noise2(steer);
 }
 
-static struct steer_answer choose(struct steer *steer, double placement)
+/* What may move of `wanted`: whole pages, if they are large. 0: not so much yet. */
+static double allowed(const struct steer *steer, double wanted)
 {
-	static const struct steer_answer stay = { STEER_STAY, 0, "equally slow" },
-					 wait = { STEER_WAIT, 0, "not certain yet" },
-					 none = { STEER_STAY, 0, "nothing left to move" };
-	double error = sqrt(steer->error2), delta = log1p(steer->config.delta), shift;
+	double unit = steer->unit, pages;
+
+	if (!unit)
+		return colloid__limited(wanted, steer->config.max_shift);
+	pages = fmin(floor(fabs(wanted) / unit + 1 - WHOLE),
+		     floor(steer->credit / unit + ROUNDING));
+	return copysign(unit * fmax(pages, 0), wanted);
+}
+
+static const char *reason(const struct steer_load *load, bool l_faster)
+{
+	if (load->idle_l || load->idle_r)
+		return l_faster ? "default tier faster, by the HMAT"
+				: "default tier slower, by the HMAT";
+	return l_faster ? "default tier faster" : "default tier slower";
+}
+
+static struct steer_answer choose(struct steer *steer, const struct steer_load *load)
+{
+	static const struct steer_answer
+		stay = { STEER_STAY, 0, "equally slow" },
+		wait = { STEER_WAIT, 0, "not certain yet" },
+		less = { STEER_STAY, 0, "less than a large page to move" },
+		more = { STEER_WAIT, 0, "a large page is more than the shift allows yet" },
+		none = { STEER_STAY, 0, "nothing left to move" };
+	double error = sqrt(steer->error2), delta = log1p(steer->config.delta);
+	double placement = load->placement, slope = steer->slope, shift;
 	bool l_faster = steer->ratio > 0, turns = steer->last_shift * steer->ratio < 0;
 
 	if (fabs(steer->ratio) + CERTAIN * error <= delta)
@@ -112,12 +138,27 @@ static struct steer_answer choose(struct steer *steer, double placement)
 	if (l_faster ? placement >= 1 : placement <= 0)
 		return none;
 	if (steer->last_shift != 0)
-		steer->slope =
-			within(LEAST_SLOPE, turns ? steer->slope * STEEPER : steer->slope / FLATTER,
-			       MOST_SLOPE);
-	shift = colloid__limited(steer->ratio / steer->slope, steer->config.max_shift);
-	return (struct steer_answer){ STEER_MOVE, fmax(-placement, fmin(1 - placement, shift)),
-				      l_faster ? "default tier faster" : "default tier slower" };
+		slope = within(LEAST_SLOPE, turns ? slope * STEEPER : slope / FLATTER, MOST_SLOPE);
+	shift = within(-placement, steer->ratio / slope, 1 - placement);
+	if (fabs(shift) < WHOLE * steer->unit)
+		return less;
+	shift = allowed(steer, shift);
+	if (shift == 0)
+		return more;
+	steer->slope = slope;
+	return (struct steer_answer){ STEER_MOVE, within(-placement, shift, 1 - placement),
+				      reason(load, l_faster) };
+}
+
+/* Another latency than before says nothing of what the last move did. */
+static void notice_idle(struct steer *steer, const struct steer_load *load)
+{
+	if (load->idle_l == steer->idle_l && load->idle_r == steer->idle_r)
+		return;
+	steer->idle_l = load->idle_l;
+	steer->idle_r = load->idle_r;
+	steer->begun = false;
+	steer->fresh = steer->moved_l = 0;
 }
 
 static struct steer_answer stop(struct steer *steer, const char *why)
@@ -161,10 +202,13 @@ struct steer_answer steer__decide(struct steer *steer, const struct steer_load *
 		return answer;
 	l = load->load.occ_l / load->load.ins_l;
 	r = load->load.occ_r / load->load.ins_r;
+	notice_idle(steer, load);
 	if (both_rise(steer, l, r))
 		return stop(steer, "both tiers became slower");
 	add(steer, log(r / l));
-	answer = choose(steer, load->placement);
+	steer->credit = fmin(steer->credit + steer->config.max_shift,
+			     fmax(steer->config.max_shift, steer->unit));
+	answer = choose(steer, load);
 	if (answer.verdict == STEER_MOVE) {
 		steer->moved_l = l;
 		steer->moved_r = r;
@@ -176,10 +220,21 @@ void steer__moved(struct steer *steer, double asked, double done)
 {
 	steer->not_followed = done / asked < FOLLOWED ? steer->not_followed + 1 : 0;
 	steer->last_shift = asked;
+	steer->credit -= fabs(done);
 	steer->ratio -= steer->slope * done;
 	steer->error2 += square(UNSURE * steer->slope * done);
 	steer->drift = steer->odd = 0;
 	steer->fresh = done;
+}
+
+void steer__deferred(struct steer *steer)
+{
+	steer->moved_l = 0;
+}
+
+void steer__set_unit(struct steer *steer, double unit)
+{
+	steer->unit = unit;
 }
 
 void steer__follow(struct steer *steer, double placement)

@@ -24,6 +24,8 @@ struct steer_load {
 	bool known; /* false: a tier had too few requests; `load` is unset */
 	struct colloid_load load;
 	bool stolen; /* counters of a box were used by another program */
+	/* nobody uses the tier: its latency in `load` is the one without load, and not measured */
+	bool idle_l, idle_r;
 	double placement; /* share of the bytes on the default tier */
 };
 
@@ -51,6 +53,9 @@ struct steer {
 	double slope; /* by how much the ratio falls if the placement rises by 1 */
 	double fresh; /* the move before this quantum; 0: none */
 	double last_shift; /* 0: none yet, or the load changed since */
+	bool idle_l, idle_r; /* of the load before */
+	double unit; /* share of the bytes that a large page is; 0: none is known */
+	double credit; /* share that may move in this quantum; counts only with large pages */
 	double seen; /* placement that steer__follow() has taken into account; NAN: none */
 	/* Contradictions: */
 	unsigned int stolen, not_followed, rises;
@@ -65,6 +70,17 @@ struct steer_answer steer__decide(struct steer *steer, const struct steer_load *
 
 /* How much of the shift was found on the other tier afterwards; of the same sign. */
 void steer__moved(struct steer *steer, double asked, double done);
+
+/* Nothing of what was decided could be done, for a reason that is no contradiction. */
+void steer__deferred(struct steer *steer);
+
+/*
+ * Pages are so large: a share of all bytes, before a decision. What is less than three quarters of
+ * it does not move: afterwards the placement would be farther away on the other side, or so near
+ * that noise moves the page back. A page that is more than the largest shift moves when as much has
+ * been allowed in several quanta.
+ */
+void steer__set_unit(struct steer *steer, double unit);
 
 /*
  * For an actor whose pages follow late: before each steer__decide(), instead of steer__moved(). A
