@@ -62,6 +62,7 @@ enum lat_rmid_fate {
 	RMID_FREED,
 	RMID_LISTED,
 	RMID_AWAITED, /* emulated: the process found none, and waits since time_ns */
+	RMID_YIELDED, /* emulated: the process lives, but another one gets its RMID */
 };
 
 /* What happened to the task of a struct lat_rmid_task: its head's flags. */

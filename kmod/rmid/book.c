@@ -121,6 +121,42 @@ _Bool book__serve(struct rmid_book *book, __u64 now_ns, struct latscope_rmid_own
 	return 1;
 }
 
+void book__prefer(struct rmid_book *book, __u32 place)
+{
+	struct rmid_process *process = &book->procs.places[place];
+
+	if (book->first == place)
+		return;
+	dequeue(book, process);
+	process->prev = PROCS_NONE;
+	process->next = book->first;
+	if (book->first == PROCS_NONE)
+		book->last = place;
+	else
+		book->procs.places[book->first].prev = place;
+	book->first = place;
+	set_waiting(book, book->waiting + 1);
+}
+
+_Bool book__yield(struct rmid_book *book, __u32 place, __u64 now_ns,
+		  struct latscope_rmid_owner *record)
+{
+	struct rmid_process *process = &book->procs.places[place];
+	__u32 rmid = process->rmid;
+
+	now_ns = clock_of(book, now_ns);
+	if (!rmid)
+		return 0;
+	rmid_alloc__put(&book->alloc, rmid, now_ns);
+	book->assigned--;
+	book->counts.frees++;
+	fill(book, process, LATSCOPE_RMID_LATE, now_ns, record);
+	__atomic_store_n(&process->rmid, 0, __ATOMIC_RELAXED);
+	process->since_ns = now_ns;
+	enqueue(book, place);
+	return 1;
+}
+
 _Bool book__thread(struct rmid_book *book, __u64 key)
 {
 	__u32 place = procs__find(&book->procs, key);

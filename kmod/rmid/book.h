@@ -56,6 +56,13 @@ _Bool book__birth(struct rmid_book *book, const struct rmid_birth *birth, __u64 
 /* Gives an RMID to the process that has waited longest. */
 _Bool book__serve(struct rmid_book *book, __u64 now_ns, struct latscope_rmid_owner *record);
 
+/* The process at a place, which waits, is served next. */
+void book__prefer(struct rmid_book *book, __u32 place);
+
+/* The process at a place, which lives, loses its RMID and waits again. False: it had none. */
+_Bool book__yield(struct rmid_book *book, __u32 place, __u64 now_ns,
+		  struct latscope_rmid_owner *record);
+
 /* A new thread is going to run. False: its process is unknown. */
 _Bool book__thread(struct rmid_book *book, __u64 key);
 

@@ -60,6 +60,13 @@ static const struct argp_option filter_options[] = {
 	{ 0 },
 };
 
+static const struct argp_option process_options[] = {
+	{ "pid", 'p', "PID", 0, "Caches only of this process", 0 },
+	{ "cgroup", KEY_CGROUP, "PATH", 0, "Caches only of this cgroup (v2) and below", 0 },
+	{ "comm", KEY_COMM, "NAME", 0, "Caches only of processes with this name", 0 },
+	{ 0 },
+};
+
 static const struct argp_option split_options[] = {
 	{ "by", KEY_BY, "LIST", 0, "Split by process, thread, cgroup, disk, op, ...", 0 },
 	{ "top", KEY_TOP, "N", 0, "Show at most N keys per split (10)", 0 },
@@ -375,7 +382,7 @@ static int check(struct options *options)
 }
 
 /* The command's own options, then the common groups that it takes. */
-#define MAX_CHILDREN 9
+#define MAX_CHILDREN 10
 
 struct tables {
 	struct argp common[MAX_CHILDREN];
@@ -396,6 +403,7 @@ static const struct {
 	{ OPTIONS_WINDOW, 0, "Window:", window_options },
 	{ OPTIONS_WORKLOAD, 0, "Workload:", workload_options },
 	{ OPTIONS_FILTER, 0, "Filters:", filter_options },
+	{ OPTIONS_PROCESS, 0, "Filters (method resctrl):", process_options },
 	{ OPTIONS_SPLIT, 0, "Split:", split_options },
 	{ OPTIONS_PROBE, 0, "Measurement:", probe_options },
 	{ OPTIONS_OUTPUT, 0, "Recording:", output_options },

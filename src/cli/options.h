@@ -23,6 +23,7 @@ enum options_group {
 	OPTIONS_FORMAT = 32, /* --json --csv */
 	OPTIONS_METRICS = 64, /* -v does something */
 	OPTIONS_WORKLOAD = 128, /* --user */
+	OPTIONS_PROCESS = 256, /* -p --cgroup --comm, instead of OPTIONS_FILTER */
 };
 
 #define OPTIONS_TOP 10

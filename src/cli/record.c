@@ -187,7 +187,7 @@ static struct argp describe_command(struct record *record)
 	} else if (record->only == &rmid_ops) {
 		own.options = rmid_options;
 		own.doc = rmid_doc;
-		options->groups |= OPTIONS_WORKLOAD;
+		options->groups |= OPTIONS_PROCESS | OPTIONS_WORKLOAD;
 	} else if (record->is_why) {
 		own.options = why_options;
 		own.doc = why_doc;

@@ -44,6 +44,7 @@ const char rmid_doc[] =
 	"  latscope rmid -d 5s                       who had the CPUs\n"
 	"  latscope rmid -i 1s                       a table a second\n"
 	"  latscope rmid -d 1s --csv                 every millisecond of every process\n"
+	"  latscope rmid --cgroup web.slice -d 5s    only its processes get groups of resctrl\n"
 	"  latscope rmid --rmids 8 --trace -d 5s     how 8 emulated RMIDs are reused\n"
 	"  latscope rmid --counters page-faults -o runs/ -- ./workload\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
@@ -82,6 +83,8 @@ int rmid__check(struct rmid_command *command)
 	if (own && (options->csv || options->json || options->interval_ns))
 		return options__fail(options, "--dump and --trace have a format of their own; "
 					      "leave out --csv, --json and -i");
+	command->config.selects =
+		options->target.pid || options->target.cgroup || options->target.comm;
 	if (command->config.rmids && options->method && !strcmp(options->method, "module"))
 		return options__fail(options, "--rmids is for the methods resctrl and switches");
 	return 0;

@@ -10,8 +10,10 @@
 int process_stat__read(const char *root, int pid, struct process_stat *stat)
 {
 	char path[PATH_MAX], text[1024], *after;
+	uint64_t system = 0;
 	FILE *stream;
 	size_t len;
+	int got;
 
 	snprintf(path, sizeof(path), "%s/proc/%d/stat", root, pid);
 	stream = fopen(path, "re");
@@ -23,12 +25,15 @@ int process_stat__read(const char *root, int pid, struct process_stat *stat)
 	after = strrchr(text, ')'); /* the name may contain one, too */
 	if (!len)
 		return -ENOENT;
-	return after && sscanf(after,
-			       ") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
-			       "%*d %u %*d %" SCNu64,
-			       &stat->state, &stat->parent, &stat->threads, &stat->start_ticks) == 4
-		       ? 0
-		       : -EBADMSG;
+	if (!after)
+		return -EBADMSG;
+	got = sscanf(after,
+		     ") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
+		     " %*d %*d %*d %*d %u %*d %" SCNu64,
+		     &stat->state, &stat->parent, &stat->cpu_ticks, &system, &stat->threads,
+		     &stat->start_ticks);
+	stat->cpu_ticks += system;
+	return got == 6 ? 0 : -EBADMSG;
 }
 
 bool process_stat__lives(const struct process_stat *stat)

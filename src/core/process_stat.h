@@ -10,6 +10,7 @@ struct process_stat {
 	char state;
 	int parent;
 	unsigned int threads;
+	uint64_t cpu_ticks; /* of all threads, also of those that have ended */
 	uint64_t start_ticks; /* since boot, sysconf(_SC_CLK_TCK) a second */
 };
 

@@ -78,7 +78,8 @@ wrong '--counters: no such event' "--counters 'cycle': unknown counter; use none
 wrong '--counters: too many' "--counters 'c.*': 4 at most" \
 	rmid --counters cycles,instructions,llc-misses,llc-references,page-faults
 wrong '--top: no number' "--top 'x': not a whole number" rmid --top x
-wrong 'no filter' "unknown option '-p'" rmid -p 1
+wrong 'no filter by thread' "unknown option '-t'" rmid -t 1
+wrong 'no filter by disk' "unknown option '--disk'" rmid --disk sda
 check '--help' 0 '' 'Usage: latscope rmid .*--counters=LIST.*Examples:.*Exit status' rmid --help
 unprivileged refuses 'not root' 1 'rmid: needs root, or CAP_BPF and CAP_PERFMON; run it with sudo' rmid -d 1s
 

@@ -350,6 +350,38 @@ TEST(a_new_owner_begins_anew)
 	assert_int_equal(sum(LATSCOPE_RMID_MBM_TOTAL), 3 * 4096);
 }
 
+/* A reading that says so much, whoever is in the group. */
+static void occupy(const char *bytes)
+{
+	tell(unit_text("answer llc_occupancy %s", bytes));
+}
+
+/*
+ * Lines stay charged to the group. Until the last process's are known to be few, nothing says whose
+ * they are.
+ */
+TEST(what_the_last_process_left_in_the_cache_is_not_the_next_ones)
+{
+	open_with("task 5000000 5000000\ntask 5000100 5000100");
+	occupy("80000");
+	assert_int_equal(resctrl__take(resctrl, 1, clock__now_ns()), 0);
+	give(1, FIRST + 100);
+	nr_told = 0;
+	poll_it();
+	occupy("90000");
+	poll_it();
+	assert_int_equal(sum(LATSCOPE_RMID_OCCUPANCY), 0);
+	assert_true(sum(LATSCOPE_RMID_MBM_TOTAL) > 0);
+	assert_concluded("4 occupancies may be what another process left");
+	/* When nearly nothing was left once, the rest is its own. */
+	occupy("1000");
+	poll_it();
+	assert_int_equal(sum(LATSCOPE_RMID_OCCUPANCY), 0);
+	occupy("10000");
+	poll_it();
+	assert_int_equal(sum(LATSCOPE_RMID_OCCUPANCY), 2 * 10000);
+}
+
 /* If there was no value when it was moved in, the next one is only what is compared with. */
 TEST(a_new_owner_does_not_have_what_was_not_read)
 {

@@ -65,6 +65,42 @@ like 'the columns are those of the kernel module' "${out%%$'\n'*}" \
 is 'who waits has no value' "$(awk -F, 'NR > 1 && $8 == 0 && $8 != "" && $9 $10 $12 != ""' <<<"$out")" ''
 ok 'and has rows' test "$(awk -F, 'NR > 1 && $8 == "0"' <<<"$out" | grep -c .)" -gt 0
 
+# The busiest process, which begins after more idle ones than there are groups; and one that is selected, although it is idle.
+idle=()
+for _ in {1..30}; do
+	sleep 600 &
+	idle+=($!)
+done
+bash -c 'while :; do :; done' &
+busy=$!
+on_exit kill "${idle[@]}" "$busy"
+uses_time() { [ "$(cut -d ' ' -f 14 "/proc/$busy/stat")" -ge 20 ]; }
+wait_for uses_time
+# valued PID ARG...: rows of the process that have values; all such rows
+valued() {
+	local pid=$1
+
+	shift
+	run rmid -q -d 1s --csv "$@" "${method[@]}"
+	awk -F, -v pid="$pid" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["mbm_total_bytes"] > 0 { all++; own += $at["pid"] == pid }
+		END { print own + 0, all + 0 }' <<<"$out"
+}
+read -r own all < <(valued "$busy" --rmids 20)
+ok 'a process that uses CPU time has a group, and idle ones wait' test "$own" -gt 0 -a "$all" -gt "$own"
+for select in "--pid $target" "-p $target"; do
+	read -ra words <<<"$select"
+	read -r own all < <(valued "$target" --rmids 2 "${words[@]}")
+	ok "$select: it has a group" test "$own" -gt 0
+	is '... and no other process' "$all" "$own"
+done
+read -r own all < <(valued "$target" --rmids 200 --comm sleep)
+ok '--comm: it has a group, and so have others of that name' test "$own" -gt 0 -a "$all" -gt "$own"
+read -r own all < <(valued "$busy" --rmids 200 --comm sleep)
+is '... and not one of another name' "$own" 0
+refuses 'a process that does not exist' 1 'no such process' rmid --pid 4194303 "${method[@]}"
+
 # ended_by SIGNAL: latscope gets it in the window
 ended_by() {
 	"$latscope" rmid -q --rmids 3 "${method[@]}" >/dev/null 2>&1 &

@@ -127,6 +127,128 @@ TEST(who_finds_none_waits_and_is_told, NULL, tear_down)
 	assert_int_equal(emulation__state(emulation).waiting, 0);
 }
 
+/* CPU time by process: of 500 to 507. -1: not selected. */
+static int64_t weights[8];
+
+static int64_t weight(void *context, uint32_t tgid, uint64_t start_ns, const char *comm)
+{
+	return weights[tgid - 500];
+}
+
+static void choose(uint64_t time_ns)
+{
+	assert_int_equal(emulation__choose(emulation, 10, time_ns), 0);
+}
+
+/* Eight processes, in the order of their numbers, and so many RMIDs. */
+static void emulate_by_weight(uint32_t rmids, const int64_t list[8])
+{
+	emulate(rmids);
+	memcpy(weights, list, sizeof(weights));
+	emulation__weigh(emulation, weight);
+	for (uint32_t i = 0; i < 8; i++)
+		send(RMID_EXISTS, i + 1, 500 + i, 500 + i, 1, START);
+}
+
+/* The processes that have an RMID by now: a mask of 1 << (TGID - 500). */
+static unsigned int having(void)
+{
+	unsigned int mask = 0;
+
+	for (unsigned int i = 0; i < nr_told; i++) {
+		unsigned int bit = 1U << (told[i].owner.tgid - 500);
+
+		if (told[i].head.flags == RMID_ALLOCATED)
+			mask |= bit;
+		if (told[i].head.flags == RMID_FREED || told[i].head.flags == RMID_YIELDED)
+			mask &= ~bit;
+	}
+	return mask;
+}
+
+/* The idle ones came first. */
+TEST(the_busiest_get_the_rmids, NULL, tear_down)
+{
+	static const int64_t used[8] = { 0, 0, 0, 5, 0, 900, 0, 70 };
+
+	emulate_by_weight(2, used);
+	assert_int_equal(having(), 0);
+	choose(START + 1);
+	assert_int_equal(having(), 1 << 5 | 1 << 7);
+	assert_int_equal(emulation__state(emulation).waiting, 6);
+	/* All have one if there are enough. */
+	tear_down();
+	emulate_by_weight(8, used);
+	choose(START + 1);
+	assert_int_equal(having(), 0xff);
+}
+
+/* Others become busy: they get the RMIDs after the limbo, and the owners that live wait again. */
+TEST(an_rmid_passes_to_a_process_that_becomes_busier, NULL, tear_down)
+{
+	static const int64_t used[8] = { 0, 0, 0, 5, 0, 900, 0, 70 };
+
+	emulate_by_weight(2, used);
+	choose(START + 1);
+	weights[7] = 0;
+	weights[2] = 500;
+	choose(START + 2);
+	assert_int_equal(having(), 1 << 5);
+	assert_int_equal(last(RMID_AWAITED)->tgid, 507);
+	choose(START + 2 + LIMBO);
+	assert_int_equal(having(), 1 << 5 | 1 << 2);
+	assert_int_equal(last(RMID_ALLOCATED)->tgid, 502);
+	assert_int_equal(emulation__state(emulation).yielded, 1);
+	/* Its threads are still counted: it ends with the last one. */
+	end(8, 507, START + 3 + LIMBO);
+	assert_int_equal(emulation__state(emulation).waiting, 5);
+}
+
+/* Nearly as busy is not busier: otherwise RMIDs would go round. */
+TEST(an_rmid_stays_where_others_are_about_as_busy, NULL, tear_down)
+{
+	static const int64_t used[8] = { 100, 100, 209, 209, 209, 209, 209, 209 };
+	static const int64_t begun[8] = { 900, 900 };
+
+	emulate_by_weight(2, begun);
+	choose(START + 1);
+	assert_int_equal(having(), 3);
+	memcpy(weights, used, sizeof(weights));
+	for (unsigned int i = 0; i < 100; i++)
+		choose(START + 1 + i * LIMBO);
+	assert_int_equal(having(), 3);
+	assert_int_equal(emulation__state(emulation).yielded, 0);
+	weights[4] = 210;
+	choose(START + 200 * LIMBO);
+	choose(START + 202 * LIMBO);
+	assert_int_equal(emulation__state(emulation).yielded, 1);
+	assert_int_equal(having() & 1 << 4, 1 << 4);
+}
+
+/* Nor one that begins, however many RMIDs are free. */
+TEST(who_is_not_selected_gets_none, NULL, tear_down)
+{
+	static const int64_t used[8] = { -1, -1, -1, 0, -1, -1, -1, -1 };
+
+	emulate_by_weight(4, used);
+	choose(START + 1);
+	assert_int_equal(having(), 1 << 3);
+	end(1, 500, START + 2);
+	end(2, 501, START + 2);
+	begin(9, 500, START + 3);
+	assert_int_equal(having(), 1 << 3);
+	weights[1] = 0;
+	begin(10, 501, START + 4);
+	assert_int_equal(having(), 1 << 3 | 1 << 1);
+	/* One that loses its name, for example, does not keep it if others wait. */
+	for (unsigned int i = 0; i < 8; i++)
+		weights[i] = i == 3 ? -1 : 20;
+	choose(START + 5);
+	choose(START + 5 + LIMBO);
+	choose(START + 5 + 2 * LIMBO);
+	assert_int_equal(having() & 1 << 3, 0);
+}
+
 /* The thread has the number of the leader from then on, and the leader that of the thread. */
 TEST(exec_by_a_thread_keeps_the_rmid, set_up, tear_down)
 {

@@ -19,6 +19,9 @@ void rmid_account__tell_emulation(const struct emulation_state *state, bool grou
 {
 	fprintf(out, "; %u %s, at most %u were in use", state->rmids,
 		groups ? "groups stand for RMIDs" : "RMIDs are emulated", state->most);
+	if (groups)
+		fprintf(out, "; groups go to the processes with the most CPU time, %llu passed on",
+			(unsigned long long)state->yielded);
 	if (state->refused || state->waiting)
 		fprintf(out, "; no %s was free %llu times, %u processes wait for one",
 			groups ? "group" : "RMID", (unsigned long long)state->refused,

@@ -163,6 +163,10 @@ static int take_owner(struct attribution *attribution, const struct lat_rmid_own
 		processes__take_rmid(attribution->processes, owner->rmid, owner->time_ns);
 		return 0;
 	}
+	if (record->head.flags == RMID_YIELDED) {
+		processes__yield_rmid(attribution->processes, owner->rmid, owner->time_ns);
+		return 0;
+	}
 	index = processes__find(attribution->processes, owner->tgid, owner->start_ns);
 	if (index == UINT32_MAX)
 		return -ENOMEM;

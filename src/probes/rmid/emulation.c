@@ -25,6 +25,9 @@ struct emulation {
 	bool has_gone; /* it did not find some */
 	uint32_t most;
 	emulation_told *told;
+	emulation_weight *weight; /* NULL: who has waited longest is served first */
+	bool chosen; /* with `weight`: the first choice was made */
+	uint64_t yielded;
 	void *context;
 };
 
@@ -109,6 +112,14 @@ static int tell(struct emulation *emulation, const struct lat_rmid_task *cause,
 	return emulation->told(emulation->context, &record, cause->runner);
 }
 
+static int64_t weight_of(const struct emulation *emulation, uint32_t place)
+{
+	const struct rmid_process *process = &emulation->book.procs.places[place];
+
+	return emulation->weight(emulation->context, process->tgid, process->start_ns,
+				 process->comm);
+}
+
 static int serve(struct emulation *emulation, const struct lat_rmid_task *cause, uint32_t most)
 {
 	struct latscope_rmid_owner record;
@@ -126,7 +137,7 @@ static int serve_all(struct emulation *emulation, const struct lat_rmid_task *ca
 {
 	int err = 0;
 
-	while (!err && book__may_serve(&emulation->book, cause->head.time_ns))
+	while (!err && !emulation->weight && book__may_serve(&emulation->book, cause->head.time_ns))
 		err = serve(emulation, cause, 1);
 	return err;
 }
@@ -148,6 +159,19 @@ static int tell_waits(struct emulation *emulation, const struct lat_rmid_task *c
 	return tell(emulation, cause, RMID_AWAITED, &owner);
 }
 
+/* With weights, nobody but the newest is served at a birth. */
+static int serve_newest(struct emulation *emulation, const struct lat_rmid_task *cause)
+{
+	uint32_t place = book__place(&emulation->book, cause->key);
+
+	if (!emulation->weight)
+		return serve(emulation, cause, SERVE_MOST);
+	if (!emulation->chosen || place == PROCS_NONE || weight_of(emulation, place) < 0)
+		return 0;
+	book__prefer(&emulation->book, place);
+	return serve(emulation, cause, 1);
+}
+
 static int give_birth(struct emulation *emulation, const struct lat_rmid_task *task, uint32_t why)
 {
 	struct rmid_birth birth = {
@@ -164,7 +188,7 @@ static int give_birth(struct emulation *emulation, const struct lat_rmid_task *t
 	memcpy(birth.comm, task->comm, sizeof(birth.comm));
 	if (!book__birth(book, &birth, task->head.time_ns))
 		return 0;
-	err = serve(emulation, task, SERVE_MOST);
+	err = serve_newest(emulation, task);
 	place = book__place(book, task->key);
 	if (!err && place != PROCS_NONE && !book__rmid(book, place))
 		err = tell_waits(emulation, task, &book->procs.places[place]);
@@ -263,6 +287,96 @@ int emulation__serve(struct emulation *emulation, uint64_t now_ns)
 	return serve_all(emulation, &cause);
 }
 
+/* A process at a place of the book. */
+struct candidate {
+	uint32_t place;
+	int64_t weight;
+};
+
+/* The heaviest first. */
+static int by_weight(const void *left, const void *right)
+{
+	const struct candidate *a = left, *b = right;
+
+	return (a->weight < b->weight) - (a->weight > b->weight);
+}
+
+/* Those that have an RMID, or those that wait and may get one. */
+static uint32_t list(const struct emulation *emulation, bool have, struct candidate *all)
+{
+	const struct rmid_procs *procs = &emulation->book.procs;
+	uint32_t nr = 0;
+
+	for (uint32_t place = 0; place < procs__size(procs); place++) {
+		if (!procs->keys[place] || (book__rmid(&emulation->book, place) != 0) != have)
+			continue;
+		all[nr] = (struct candidate){ place, weight_of(emulation, place) };
+		nr += have || all[nr].weight >= 0;
+	}
+	if (nr)
+		qsort(all, nr, sizeof(*all), by_weight);
+	return nr;
+}
+
+static int yield(struct emulation *emulation, const struct lat_rmid_task *cause, uint32_t place)
+{
+	struct latscope_rmid_owner record;
+	int err;
+
+	if (!book__yield(&emulation->book, place, cause->head.time_ns, &record))
+		return 0;
+	emulation->yielded++;
+	err = tell(emulation, cause, RMID_YIELDED, &record);
+	return err ? err : tell_waits(emulation, cause, &emulation->book.procs.places[place]);
+}
+
+/* The heaviest that waits replaces the lightest that has one, and so on. */
+static int replace(struct emulation *emulation, const struct lat_rmid_task *cause, int64_t least,
+		   const struct candidate *waiting, uint32_t nr_waiting,
+		   const struct candidate *having, uint32_t nr_having)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < nr_waiting && i < nr_having; i++) {
+		const struct candidate *last = &having[nr_having - 1 - i];
+
+		if (waiting[i].weight < 2 * last->weight + least)
+			break;
+		err = yield(emulation, cause, last->place);
+	}
+	return err;
+}
+
+void emulation__weigh(struct emulation *emulation, emulation_weight *weight)
+{
+	emulation->weight = weight;
+}
+
+int emulation__choose(struct emulation *emulation, int64_t least, uint64_t now_ns)
+{
+	struct rmid_book *book = &emulation->book;
+	struct candidate *waiting = calloc(2 * book->procs.count + 1, sizeof(*waiting));
+	struct candidate *having = waiting ? waiting + book->procs.count : NULL;
+	struct lat_rmid_task cause = here(now_ns);
+	uint32_t nr_waiting, nr_having, served = 0;
+	int err = 0;
+
+	if (!waiting)
+		return -ENOMEM;
+	emulation->chosen = true;
+	nr_having = list(emulation, true, having);
+	nr_waiting = list(emulation, false, waiting);
+	while (!err && served < nr_waiting && book__may_serve(book, now_ns)) {
+		book__prefer(book, waiting[served++].place);
+		err = serve(emulation, &cause, 1);
+	}
+	if (!err)
+		err = replace(emulation, &cause, least, waiting + served, nr_waiting - served,
+			      having, nr_having);
+	free(waiting);
+	return err;
+}
+
 static bool lives(const char *root, const struct rmid_process *process)
 {
 	uint64_t tick_ns = 1000000000ULL / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -338,6 +452,7 @@ struct emulation_state emulation__state(const struct emulation *emulation)
 		.refused = book->counts.refused,
 		.untracked = book->counts.untracked,
 		.miscounted = book->counts.miscounted,
+		.yielded = emulation->yielded,
 	};
 }
 

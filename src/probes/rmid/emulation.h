@@ -25,6 +25,9 @@ struct emulation;
  */
 typedef int emulation_told(void *context, const struct lat_rmid_owner *record, uint32_t runner);
 
+/* How much a process should have an RMID; negative: it gets none. */
+typedef int64_t emulation_weight(void *context, uint32_t tgid, uint64_t start_ns, const char *comm);
+
 /* As many RMIDs as the machine has, up to LATSCOPE_RMID_DEFAULT; that many if it has none. */
 uint32_t emulation__rmids(void);
 
@@ -35,6 +38,19 @@ void emulation__free(struct emulation *emulation);
 
 /* Takes a record. 0, or what `told` returned. */
 int emulation__take(struct emulation *emulation, const struct lat_rmid_task *task);
+
+/*
+ * RMIDs go to the processes with the largest weights instead of to those that have waited longest.
+ * Before the first emulation__choose(), nobody gets one; afterwards a new process does if one is
+ * free.
+ */
+void emulation__weigh(struct emulation *emulation, emulation_weight *weight);
+
+/*
+ * Gives free RMIDs, and takes them from processes that live: one that waits must have `least` more
+ * than twice the weight of the one that has it. It gets it the next time, after the limbo.
+ */
+int emulation__choose(struct emulation *emulation, int64_t least, uint64_t now_ns);
 
 /* All records up to then were taken: serves those that wait. */
 int emulation__serve(struct emulation *emulation, uint64_t now_ns);
@@ -61,6 +77,7 @@ struct emulation_state {
 	uint32_t most; /* assigned at once */
 	uint64_t refused; /* times that no RMID had been free for long enough */
 	uint64_t untracked, miscounted;
+	uint64_t yielded; /* RMIDs that passed to another process while their owner lived */
 };
 struct emulation_state emulation__state(const struct emulation *emulation);
 

@@ -6,6 +6,7 @@
 #include <probes/probe.h>
 
 #include "attribution.h"
+#include "choice.h"
 #include "columns.h"
 #include "cpus.h"
 #include "emulation.h"
@@ -44,6 +45,8 @@ struct rmid {
 	struct emulation *emulation; /* NULL: method module */
 	struct resctrl *resctrl; /* NULL: another method */
 	const char *resctrl_root;
+	struct choice choice; /* with resctrl */
+	uint64_t chosen_ns; /* the last time */
 	FILE *trace, *dump; /* see struct rmid_config */
 	uint32_t rmids; /* to emulate; 0: the default */
 	uint64_t end_ns; /* of the window; 0: it is open */

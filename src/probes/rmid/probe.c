@@ -35,6 +35,8 @@
 #include "states.h"
 #include "trace.h"
 
+#define CHOOSE_NS 100000000ULL /* how often groups may pass to busier processes */
+#define LEAST_NS 2000000 /* CPU time by which one must be busier at least */
 #define POLL_NS 50000000ULL /* how often records are read */
 #define RING_OF_CPU (1U << 20) /* bytes per CPU: 100 ms of 180,000 switches per second */
 #define RING_MOST (1U << 24)
@@ -128,6 +130,7 @@ static int follow_owner(struct rmid *rmid, const struct lat_rmid_owner *record)
 	case RMID_ALLOCATED:
 		return resctrl__give(rmid->resctrl, owner->rmid, owner->tgid);
 	case RMID_FREED:
+	case RMID_YIELDED:
 		return resctrl__take(rmid->resctrl, owner->rmid, owner->time_ns);
 	case RMID_AWAITED:
 		return resctrl__wait(rmid->resctrl, owner->tgid);
@@ -287,7 +290,30 @@ static int start_timers(struct rmid *rmid)
 			    rmid->cpus.nr);
 }
 
-/* The groups of resctrl stand for RMIDs: which process gets which is decided in the same way. */
+static int64_t weigh(void *context, uint32_t tgid, uint64_t start_ns, const char *comm)
+{
+	const struct rmid *rmid = context;
+
+	return choice__weight(&rmid->choice, tgid, start_ns, comm);
+}
+
+/* Those that use most CPU time get groups. Once rows were made, by the time that they show. */
+static int choose(struct rmid *rmid, uint64_t now)
+{
+	int err;
+
+	if (!rmid->resctrl || (rmid->started && now < rmid->chosen_ns + CHOOSE_NS))
+		return 0;
+	rmid->chosen_ns = now;
+	rmid->choice.processes = rmid->slots ? rmid->attribution.processes : NULL;
+	if (!rmid->slots && rmid->started)
+		return 0;
+	err = emulation__choose(rmid->emulation, LEAST_NS, now);
+	processes__age(rmid->attribution.processes);
+	return err;
+}
+
+/* The groups of resctrl stand for RMIDs. If there are too few, the busiest processes get them. */
 static int emulate(struct rmid *rmid, char reason[RUN_TEXT])
 {
 	uint32_t rmids = rmid->rmids ? rmid->rmids : emulation__rmids();
@@ -300,7 +326,10 @@ static int emulate(struct rmid *rmid, char reason[RUN_TEXT])
 			return err;
 		rmids = resctrl__groups(rmid->resctrl);
 	}
-	return emulation__new(&rmid->emulation, rmids, take_owner, rmid);
+	err = emulation__new(&rmid->emulation, rmids, take_owner, rmid);
+	if (!err && rmid->resctrl)
+		emulation__weigh(rmid->emulation, weigh);
+	return err;
 }
 
 static void explain(int err, const struct probe_method *method, char reason[RUN_TEXT])
@@ -317,6 +346,12 @@ static int attempt(void *context, const struct probe_method *method, char reason
 	int err = 0;
 
 	rmid->method = method;
+	if (choice__selects(&rmid->choice) && !rmid__uses(rmid, RMID_BY_RESCTRL)) {
+		snprintf(reason, RUN_TEXT,
+			 "it has no groups to give to the selected processes; leave out the "
+			 "filter");
+		return -EOPNOTSUPP;
+	}
 	if (rmid__uses(rmid, RMID_BY_MODULE) && rmid->rmids) {
 		snprintf(reason, RUN_TEXT, "its RMIDs are not emulated; leave out --rmids");
 		return -EOPNOTSUPP;
@@ -428,7 +463,9 @@ static int open_rmid(struct probe **out, const struct probe_ops *ops,
 	rmid->trace = config->trace;
 	rmid->dump = config->dump;
 	rmid->resctrl_root = config->resctrl_root;
-	err = read_cpus(rmid);
+	err = choice__init(&rmid->choice, config->selects ? request->config : NULL, why);
+	if (!err)
+		err = read_cpus(rmid);
 	if (!err)
 		err = choose_counters(rmid, config, why);
 	if (!err)
@@ -482,6 +519,8 @@ static int prepare(struct probe *probe, uint64_t at_ns)
 	for (unsigned int cpu = 0; !err && cpu < rmid->cpus.nr; cpu++)
 		if (!rmid__uses(rmid, RMID_BY_MODULE) && rmid->cpus.online[cpu])
 			err = prime(rmid, cpu);
+	if (!err)
+		err = choose(rmid, clock__now_ns());
 	return err || !rmid->resctrl ? err : resctrl__begin(rmid->resctrl);
 }
 
@@ -554,6 +593,8 @@ static int put_slot(struct rmid *rmid, const struct slot *slot)
 	rmid->told_ns += slot->missing_ns;
 	for (size_t i = 0; i < slot->nr; i++) {
 		rmid->told_ns += slot->cells[i].sums.cpu_ns;
+		processes__use(rmid->attribution.processes, slot->cells[i].process,
+			       slot->cells[i].sums.cpu_ns);
 		processes__name_by_proc(rmid->attribution.processes, slot->cells[i].process);
 	}
 	return rows__add(rmid->common.entry->table, &layout, slot, rmid->attribution.processes,
@@ -639,6 +680,8 @@ static int poll_rmid(struct probe *probe, uint64_t at_ns)
 		err = slots__give_up(rmid->attribution.slots, until - LAG_NS);
 	if (!err)
 		err = settle(rmid);
+	if (!err)
+		err = choose(rmid, until);
 	if (err)
 		return err;
 	if (!cpus__look(&rmid->cpus))

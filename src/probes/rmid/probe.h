@@ -6,6 +6,7 @@
 #ifndef LATSCOPE_PROBES_RMID_PROBE_H
 #define LATSCOPE_PROBES_RMID_PROBE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <probes/probe.h>
@@ -18,6 +19,7 @@ struct rmid_config {
 	bool counters_optional; /* those that this machine lacks are left out */
 	uint32_t rmids; /* so many, emulated or as groups of resctrl; 0: the default, or `module` */
 	const char *resctrl_root; /* see resctrl_tree.h */
+	bool selects; /* the filters of the request choose who gets a group of resctrl */
 	FILE *trace; /* write here who gets and loses an RMID; NULL: do not */
 	FILE *dump; /* at the end, write here who has one, as /proc/latscope_rmid; NULL: do not */
 };

@@ -170,6 +170,7 @@ void processes__give_rmid(struct processes *processes, uint32_t rmid, uint32_t i
 
 	processes->all[index].rmid = rmid;
 	processes->all[index].rmid_since_ns = since_ns;
+	processes->all[index].rmid_until_ns = 0;
 	if (tenants[0].process == index && tenants[0].since_ns == since_ns)
 		return; /* reported again */
 	tenants[1] = tenants[0];
@@ -185,7 +186,10 @@ void processes__await_rmid(struct processes *processes, uint32_t index, uint64_t
 
 bool processes__rmid_before(const struct process *process, uint64_t time_ns, uint32_t *rmid)
 {
-	bool has = process->rmid && process->rmid_since_ns < time_ns;
+	uint64_t until_ns = process->rmid_until_ns;
+	/* in the slot in which it was passed on, too, as that has its last readings */
+	bool has = process->rmid && process->rmid_since_ns < time_ns &&
+		   (!until_ns || time_ns <= until_ns + RMID_SLOT_NS);
 
 	*rmid = has ? process->rmid : 0;
 	return has || (process->awaits_ns && process->awaits_ns < time_ns);
@@ -199,6 +203,27 @@ void processes__take_rmid(struct processes *processes, uint32_t rmid, uint64_t t
 		return;
 	tenant->until_ns = time_ns;
 	processes__end(processes, tenant->process, time_ns);
+}
+
+void processes__yield_rmid(struct processes *processes, uint32_t rmid, uint64_t time_ns)
+{
+	struct tenant *tenant = &processes->tenants[rmid][0];
+
+	if (!tenant->process)
+		return;
+	tenant->until_ns = time_ns;
+	processes->all[tenant->process].rmid_until_ns = time_ns;
+}
+
+void processes__use(struct processes *processes, uint32_t index, uint64_t cpu_ns)
+{
+	processes->all[index].used_ns += cpu_ns;
+}
+
+void processes__age(struct processes *processes)
+{
+	for (uint32_t i = PROCESSES_SPECIAL; i < processes->nr; i++)
+		processes->all[i].used_ns /= 2;
 }
 
 /*

@@ -32,6 +32,8 @@ struct process {
 	uint64_t ended_ns; /* 0: alive, as far as known */
 	uint32_t rmid; /* 0: none */
 	uint64_t rmid_since_ns;
+	uint64_t rmid_until_ns; /* it was passed on then; 0: it was not */
+	uint64_t used_ns; /* CPU time; that of long ago counts less */
 	uint64_t awaits_ns; /* it found no RMID, and waits for one since then; 0: it never did */
 	uint32_t next; /* next with the same hash, or next free; 0: none */
 	char comm[RMID_COMM_LEN]; /* from the kernel; empty: unknown */
@@ -69,6 +71,14 @@ void processes__give_rmid(struct processes *processes, uint32_t rmid, uint32_t i
 			  uint64_t since_ns);
 /* The process found no free RMID. */
 void processes__await_rmid(struct processes *processes, uint32_t index, uint64_t since_ns);
+/* The process lives, and another one gets its RMID. */
+void processes__yield_rmid(struct processes *processes, uint32_t rmid, uint64_t time_ns);
+
+/* CPU time of a process that was found by its number. */
+void processes__use(struct processes *processes, uint32_t index, uint64_t cpu_ns);
+
+/* Halves the CPU time of all that was counted. */
+void processes__age(struct processes *processes);
 void processes__take_rmid(struct processes *processes, uint32_t rmid, uint64_t time_ns);
 
 /*

@@ -23,6 +23,7 @@
 #define EVENTS 3
 #define DOMAINS 64
 #define BUDGET_NS 1000000ULL
+#define STALE 10 /* this part of an occupancy may be of another process */
 #define MONITORING "info/L3_MON/"
 
 /* By event - 1. */
@@ -36,6 +37,7 @@ static const char *const features[EVENTS] = {
 struct counter {
 	int fd; /* negative: there is none */
 	uint64_t past, past_ns; /* traffic: the previous value; time 0: there was none */
+	uint64_t stale; /* occupancy: so much may be what the last process of the group left */
 };
 
 struct group {
@@ -56,6 +58,7 @@ struct resctrl {
 	uint32_t at; /* the group read last */
 	uint64_t done, due; /* readings of groups */
 	uint64_t no_value, failed;
+	uint64_t doubtful; /* occupancies that may be of another process */
 	uint32_t foreign; /* groups of other programs */
 	uint64_t refused, ended; /* processes in such groups; that ended before they were moved */
 };
@@ -376,6 +379,14 @@ static void subtract(struct counter *counter, uint64_t value, struct latscope_rm
 	counter->past_ns = read->time_ns;
 }
 
+/* Lines stay charged to a group until they are evicted, so what others left never grows. */
+static bool is_own(struct counter *counter, uint64_t value)
+{
+	if (value < counter->stale)
+		counter->stale = value;
+	return counter->stale <= value / STALE;
+}
+
 /* `tell`: otherwise, the value is only what the next one is compared with. */
 static int read_counter(struct resctrl *resctrl, uint32_t group, uint32_t domain, uint32_t event,
 			uint64_t now_ns, bool tell)
@@ -395,7 +406,10 @@ static int read_counter(struct resctrl *resctrl, uint32_t group, uint32_t domain
 	read.status = read_value(counter, &value);
 	if (read.status != LATSCOPE_RMID_VALUE)
 		resctrl->no_value += tell;
-	else if (event == LATSCOPE_RMID_OCCUPANCY)
+	else if (event == LATSCOPE_RMID_OCCUPANCY && !is_own(counter, value)) {
+		read.status = LATSCOPE_RMID_UNAVAILABLE;
+		resctrl->doubtful += tell;
+	} else if (event == LATSCOPE_RMID_OCCUPANCY)
 		read.bytes = value;
 	else
 		subtract(counter, value, &read);
@@ -426,10 +440,27 @@ static void forget_past(struct resctrl *resctrl, uint32_t group)
 			counter_of(resctrl, group, domain, event)->past_ns = 0;
 }
 
+/* Before a process is in the group. */
+static void note_stale(struct resctrl *resctrl, uint32_t group)
+{
+	for (uint32_t domain = 0; domain < resctrl->nr_domains; domain++) {
+		struct counter *counter =
+			counter_of(resctrl, group, domain, LATSCOPE_RMID_OCCUPANCY);
+		uint64_t value = 0;
+
+		if (counter->fd < 0 || read_value(counter, &value) != LATSCOPE_RMID_VALUE)
+			value = 0;
+		counter->stale = value;
+	}
+}
+
 /* If that fails, the process stays where it is, and its group is not read. */
 static int move_in(struct resctrl *resctrl, uint32_t group)
 {
-	int moved = move(resctrl, group, resctrl->groups[group].tgid);
+	int moved;
+
+	note_stale(resctrl, group);
+	moved = move(resctrl, group, resctrl->groups[group].tgid);
 
 	resctrl->refused += moved == -EBUSY;
 	resctrl->ended += moved == -ESRCH;
@@ -528,6 +559,8 @@ void resctrl__tell(const struct resctrl *resctrl, FILE *out)
 		const char *what;
 	} counts[] = {
 		{ resctrl->no_value, "readings had no value" },
+		{ resctrl->doubtful,
+		  "occupancies may be what another process left, and are no values" },
 		{ resctrl->refused, "processes are in groups of other programs, which stay" },
 		{ resctrl->ended, "processes ended before they had a group" },
 		{ resctrl->failed, "processes could not be moved" },

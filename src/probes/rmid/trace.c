@@ -20,6 +20,7 @@ void trace__print(FILE *out, const struct lat_rmid_owner *record, uint32_t runne
 		[RMID_ALLOCATED] = "rmid_alloc",
 		[RMID_FREED] = "rmid_free",
 		[RMID_LISTED] = "rmid_existing",
+		[RMID_YIELDED] = "rmid_yield",
 	};
 	static const char *const reasons[] = {
 		[LATSCOPE_RMID_BIRTH] = "birth", [LATSCOPE_RMID_FOUND] = "found",
@@ -29,7 +30,8 @@ void trace__print(FILE *out, const struct lat_rmid_owner *record, uint32_t runne
 	const struct latscope_rmid_owner *owner = &record->owner;
 	char comm[LATSCOPE_RMID_COMM_LEN + 1] = "", clean[LATSCOPE_RMID_COMM_LEN + 1];
 
-	if (record->head.flags >= NAMES(events) || owner->why >= NAMES(reasons))
+	if (record->head.flags >= NAMES(events) || !events[record->head.flags] ||
+	    owner->why >= NAMES(reasons))
 		return;
 	snprintf(comm, sizeof(comm), "%.*s", LATSCOPE_RMID_COMM_LEN, owner->comm);
 	fprintf(out, "%16s-%-7u [%03u] ..... ", "<...>", runner, record->head.cpu);
