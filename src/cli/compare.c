@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <print/compare.h>
@@ -20,12 +22,14 @@
 
 static const char compare_doc[] =
 	"Tells whether latencies are worse in group ON than in group OFF. A group is one "
-	"recording or a directory of several. With three or more recordings in both groups, the "
-	"variation from run to run is measured; with fewer, it is assumed (see --run-spread).\v"
+	"recording, a directory of several, or several in one directory. With three or more "
+	"recordings in both groups, the variation from run to run is measured; with fewer, it is "
+	"assumed (see --run-spread).\v"
 	"Statistics: tail (share), p50, p90, p99, p99.9, p99.99 and mean, of which more is worse; "
 	"rate and tail/s (events per second), of which more is neither better nor worse.\n\n"
 	"Examples:\n"
 	"  latscope compare runs-off runs-on\n"
+	"  latscope compare off/2026* on/2026*\n"
 	"  latscope compare --metric p99 --min-effect 10% --fail-on worse before after\n"
 	"  latscope compare -P runqlat --by process --top 5 before after\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 3 --fail-on matched.";
@@ -45,6 +49,7 @@ struct compare {
 	struct comparison_rules rules;
 	bool fail_on_worse;
 	const char *html; /* write this file; NULL: print */
+	int nr_off; /* so many of the arguments are of OFF, the others of ON */
 };
 
 static const struct argp_option compare_options[] = {
@@ -115,18 +120,90 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	}
 }
 
+/* The directory that has it, with a '/' at the end; empty: the present one. */
+static void parent_of(char parent[PATH_MAX], const char *path)
+{
+	size_t len = strnlen(path, PATH_MAX - 1);
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	while (len && path[len - 1] != '/')
+		len--;
+	memcpy(parent, path, len);
+	parent[len] = '\0';
+}
+
+static bool have_one_parent(const char *left, const char *right)
+{
+	char parents[2][PATH_MAX];
+	struct stat one, two;
+
+	parent_of(parents[0], left);
+	parent_of(parents[1], right);
+	if (stat(parents[0][0] ? parents[0] : ".", &one) ||
+	    stat(parents[1][0] ? parents[1] : ".", &two))
+		return !strcmp(parents[0], parents[1]);
+	return one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
+/* Two arguments are two groups. Of more, as patterns of a shell give, a group is in a directory. */
+static int divide(struct compare *compare)
+{
+	struct options *options = &compare->options;
+	char **args = options->args;
+	int nr_off = 1, nr = options->nr_args;
+
+	if (nr < 2)
+		return options__fail(options, "missing argument; give two groups of recordings");
+	while (nr > 2 && nr_off < nr && have_one_parent(args[0], args[nr_off]))
+		nr_off++;
+	for (int i = nr_off; i < nr; i++) {
+		if (nr > 2 && !have_one_parent(args[nr_off], args[i]))
+			return options__fail(options,
+					     "unexpected argument '%s'; of more than two, give "
+					     "first those of one directory, then those of another",
+					     args[i]);
+	}
+	if (nr_off == nr)
+		return options__fail(options,
+				     "unexpected argument '%s'; more than two are of two "
+				     "directories",
+				     args[2]);
+	compare->nr_off = nr_off;
+	return 0;
+}
+
+/* One that counts twice would make the group look more certain than it is. */
+static int refuse_twice(struct compare *compare)
+{
+	struct options *options = &compare->options;
+	struct stat one, two;
+
+	for (int i = 0; i < options->nr_args; i++) {
+		for (int j = i < compare->nr_off ? 0 : compare->nr_off; j < i; j++) {
+			if (!stat(options->args[i], &one) && !stat(options->args[j], &two) &&
+			    one.st_dev == two.st_dev && one.st_ino == two.st_ino)
+				return options__fail(options, "'%s' is named twice",
+						     options->args[i]);
+		}
+	}
+	return 0;
+}
+
 static int parse(struct compare *compare, int argc, char **argv)
 {
 	struct argp own = { .options = compare_options,
 			    .parser = parse_own,
-			    .args_doc = "OFF ON",
+			    .args_doc = "OFF... ON...",
 			    .doc = compare_doc };
 	struct options *options = &compare->options;
 	int got;
 
 	got = options__parse(options, &own, compare, argc, argv, stdout);
-	if (!got && options->nr_args < 2)
-		got = options__fail(options, "missing argument; give two groups of recordings");
+	if (!got)
+		got = divide(compare);
+	if (!got)
+		got = refuse_twice(compare);
 	if (!got && compare->html && (options->json || options->csv))
 		got = options__fail(options, "--html writes all of it; leave out --json and --csv");
 	if (!compare->rules.judge.statistics)
@@ -241,12 +318,21 @@ static int conclude(const struct compare *compare, struct comparison *comparison
 	return code;
 }
 
+static int run(const struct compare *compare, struct comparison *comparison)
+{
+	const char *const *args = (const char *const *)compare->options.args;
+	size_t off = (size_t)compare->nr_off, on = (size_t)compare->options.nr_args - off;
+	const struct comparison_paths groups[2] = { { args, off }, { args + off, on } };
+
+	return comparison__run_all(comparison, &compare->rules, groups);
+}
+
 int cmd_compare(int argc, char **argv)
 {
 	struct compare compare = {
 		.options = { .command = argv[0],
 			     .groups = OPTIONS_FORMAT | OPTIONS_SPLIT,
-			     .max_args = 2 },
+			     .max_args = INT_MAX },
 		.rules = { .judge = { .confidence = 0.95, .run_spread = JUDGE_RUN_SPREAD } },
 	};
 	struct comparison comparison;
@@ -256,8 +342,7 @@ int cmd_compare(int argc, char **argv)
 	if (err)
 		return err < 0 ? EXIT_USAGE : EXIT_DONE;
 	log__set_level(compare.options.quiet ? LOG_QUIET : LOG_NORMAL);
-	err = comparison__run(&comparison, &compare.rules, compare.options.args[0],
-			      compare.options.args[1]);
+	err = run(&compare, &comparison);
 	code = err ? explain(&compare, &comparison, err) : conclude(&compare, &comparison);
 	comparison__clear(&comparison);
 	return code;

@@ -25,14 +25,14 @@ static const struct run *first_run(const struct comparison *comparison)
 	return comparison->groups[0].recordings[0].run;
 }
 
-static int read_groups(struct comparison *comparison, const char *const paths[2])
+static int read_groups(struct comparison *comparison, const struct comparison_paths paths[2])
 {
 	const struct comparison_rules *rules = &comparison->rules;
 	struct group *groups = comparison->groups;
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < 2; i++)
-		err = group__find(&groups[i], paths[i]);
+		err = group__find_all(&groups[i], paths[i].paths, paths[i].nr);
 	comparison->rules.judge.batches =
 		groups[0].nr < JUDGE_LEAST_OBSERVATIONS || groups[1].nr < JUDGE_LEAST_OBSERVATIONS;
 	for (unsigned int i = 0; !err && i < 2; i++)
@@ -331,10 +331,9 @@ static int conclude(struct comparison *comparison)
 	return 0;
 }
 
-int comparison__run(struct comparison *comparison, const struct comparison_rules *rules,
-		    const char *off, const char *on)
+int comparison__run_all(struct comparison *comparison, const struct comparison_rules *rules,
+			const struct comparison_paths paths[2])
 {
-	const char *const paths[2] = { off, on };
 	int err;
 
 	memset(comparison, 0, sizeof(*comparison));
@@ -349,6 +348,14 @@ int comparison__run(struct comparison *comparison, const struct comparison_rules
 	if (!err && !comparison->nr)
 		err = -ENODATA;
 	return err ? err : conclude(comparison);
+}
+
+int comparison__run(struct comparison *comparison, const struct comparison_rules *rules,
+		    const char *off, const char *on)
+{
+	const struct comparison_paths groups[2] = { { &off, 1 }, { &on, 1 } };
+
+	return comparison__run_all(comparison, rules, groups);
 }
 
 void comparison__clear(struct comparison *comparison)

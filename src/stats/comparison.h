@@ -74,6 +74,15 @@ struct comparison {
 int comparison__run(struct comparison *comparison, const struct comparison_rules *rules,
 		    const char *off, const char *on);
 
+/* Recordings, or directories of recordings, that are a group together. */
+struct comparison_paths {
+	const char *const *paths;
+	size_t nr;
+};
+
+int comparison__run_all(struct comparison *comparison, const struct comparison_rules *rules,
+			const struct comparison_paths groups[2]);
+
 void comparison__clear(struct comparison *comparison);
 
 #endif

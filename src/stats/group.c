@@ -85,6 +85,7 @@ static int by_path(const void *left, const void *right)
 
 static int scan(struct group *group, const char *path)
 {
+	size_t before = group->nr;
 	struct dirent *entry;
 	int err = 0;
 	DIR *dir;
@@ -95,8 +96,27 @@ static int scan(struct group *group, const char *path)
 	while (!err && (entry = readdir(dir)))
 		err = add_below(group, path, entry->d_name);
 	closedir(dir);
-	if (!err && !group->nr)
-		err = -ENOENT;
+	return err || group->nr > before ? err : -ENOENT;
+}
+
+static int find(struct group *group, const char *path)
+{
+	int err = is_recording(path);
+
+	if (!err)
+		err = scan(group, path);
+	else if (err > 0)
+		err = add_recording(group, path);
+	return err && !group->failed[0] ? fail(group, path, err) : err;
+}
+
+int group__find_all(struct group *group, const char *const *paths, size_t nr)
+{
+	int err = 0;
+
+	memset(group, 0, sizeof(*group));
+	for (size_t i = 0; !err && i < nr; i++)
+		err = find(group, paths[i]);
 	if (!err)
 		qsort(group->recordings, group->nr, sizeof(*group->recordings), by_path);
 	return err;
@@ -104,15 +124,7 @@ static int scan(struct group *group, const char *path)
 
 int group__find(struct group *group, const char *path)
 {
-	int err;
-
-	memset(group, 0, sizeof(*group));
-	err = is_recording(path);
-	if (!err)
-		err = scan(group, path);
-	else if (err > 0)
-		err = add_recording(group, path);
-	return err && !group->failed[0] ? fail(group, path, err) : err;
+	return group__find_all(group, &path, 1);
 }
 
 const struct run_probe *group__probe(const struct run *run, const char *name)

@@ -46,6 +46,9 @@ struct group {
  */
 int group__find(struct group *group, const char *path);
 
+/* The same for all of these. */
+int group__find_all(struct group *group, const char *const *paths, size_t nr);
+
 /*
  * Reads the recordings. An observation is a recording, or with `batches` a batch of its intervals
  * (a recording too short for batches is one). Only for the probe `probe` (NULL: all) and the splits

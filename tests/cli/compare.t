@@ -121,6 +121,28 @@ run compare --json --by process --top 3 "$off" "$on"
 ok '--json with keys is JSON' valid_json
 is '--by process compares names, not numbers' \
 	"$(value '[.comparisons[] | select(.key == "load")] | length')" 1
+# Recordings of each directory, as the patterns of docs/experiments.md give: the same as the two directories.
+run compare --json "$many_off" "$many_on"
+as_directories=$(jq -S 'del(.. | .path?)' <<<"$out")
+documented=$(sed -nE 's/.*latscope compare (off[^`]*)`.*/\1/p' docs/experiments.md)
+# expand PATTERN: what the shell makes of the command line of the page, in a directory with these recordings
+expand() { (cd "$groups/many" && eval "printf '%s\n' $1"); }
+mapfile -t expanded < <(expand "$documented")
+is 'the patterns of docs/experiments.md have five recordings each' "${#expanded[@]}" 10
+run compare --json "${expanded[@]/#/$groups/many/}"
+is '... which are compared as their directories are' "$(jq -S 'del(.. | .path?)' <<<"$out")" "$as_directories"
+is '... and are of their own groups' "$(jq -r '[(.off, .on)[].path | split("/")[-2]] | join(" ")' <<<"$out")" \
+	'off off off off off on on on on on'
+check 'as many as there are of each: three and five' 0 '' '^OFF: 3 recordings,.*ON: 5 recordings,' \
+	compare "$many_off"/*[123]Z "$many_on"/*Z
+check '... and one of one, and all of the other' 0 '' '^OFF: 1 recording,.*ON: 5 recordings,' compare "$many_off"/*1Z "$many_on"/*Z
+wrong '... of one directory' "unexpected argument '.*3Z'; more than two are of two directories" compare "$many_off"/*[123]Z
+wrong '... of three directories' "unexpected argument '.*same/.*1Z'; of more than two, give first those of one directory" \
+	compare "$many_off"/*1Z "$many_on"/*1Z "$groups/many/same"/*1Z
+wrong '... mixed' "unexpected argument '.*off/.*2Z'; of more than two, give first those of one directory" \
+	compare "$many_off"/*1Z "$many_on"/*1Z "$many_off"/*2Z
+wrong '... one of them twice' "'.*off/.*1Z' is named twice" compare "$many_off"/*1Z "$many_off/"/*1Z "$many_on"/*1Z
+refuses '... a pattern that matches nothing' 1 'on/3\*: there is no recording' compare "$many_off"/*Z "$many_on/3*"
 run compare --csv "$many_off" "$many_on"
 is '--csv has a line a figure' "$(grep -vc ',bucket [0-9]' <<<"$out")" 10
 is '--csv has the distributions of --json' "$(awk -F, '/,bucket / { print substr($5, 8), $6, $7 }' <<<"$out")" "$buckets"
