@@ -146,6 +146,28 @@ blames_waker() {
 		blame one 1ms 1000 && is_within 0 "$(slow_events waker_tid)" $(($(slow_events 1) / 10))
 }
 
+# No task woke it up, whatever ran then.
+blames_no_waker() {
+	local chosen=(--comm victim) events
+
+	blame napping 10us 1000 && events=$(slow_events "waker <> ''") && [ "$events" -ge 5 ] &&
+		is_within $((events * 95 / 100)) "$(slow_events "waker = 'timer' AND waker_tid IS NULL")" "$events" &&
+		tap_same "$(slow_events "waker LIKE 'hog%'")" 0
+}
+
+# Each of many short turns has its name, however far back.
+blames_pingpong() {
+	blame pingpong 1ms 3000 && adds_up && share 1 95 "$(hog_is 1 other) OR $(hog_is 2 other)" &&
+		near_to 5 "$(blamed "$(hog_is 1 other)")" "$(why_printed hog1_ran_ns)" &&
+		near_to 5 "$(blamed "$(hog_is 2 other)")" "$(why_printed hog2_ran_ns)"
+}
+
+# An idle CPU is no reason for a task that may not run.
+blames_budget() {
+	blame deadline 1ms 1000 && adds_up && share 1 95 "part = 'budget'" &&
+		near_to 5 "$(blamed "part = 'budget'")" "$(why_printed gaps_ns)"
+}
+
 idle_share=20 quota_share=40 clock_share=1
 [ -z "${LATSCOPE_VM-}" ] || idle_share=90 quota_share=90 clock_share=3
 
@@ -155,6 +177,9 @@ declare -A claims=(
 	[realtime]='a real-time hog: it is blamed'
 	[idle]='an idle CPU: nobody is blamed'
 	[own]='two threads: their own process is blamed'
+	[no_waker]='a timer woke it up: not the task that it interrupted'
+	[pingpong]='two that wake each other up: each is blamed for what it had, as far back as it waited'
+	[budget]='a deadline task out of budget: not the idle CPU'
 	[waker]='a waker is named if there was one'
 	[move]='a move: who had the CPU before it is blamed'
 	[quota]='cpu.max: the quota is blamed, as long as cpu.stat says'
@@ -162,10 +187,10 @@ declare -A claims=(
 # Kernels share what does not depend on the kernel.
 case ${extent-}-${LATSCOPE_VM-}${LATSCOPE_SOAK-} in
 check-6.1) tests='one move quota' ;;
-check-6.12) tests='two realtime idle own waker' ;;
-*-) tests='one two idle move quota' ;; # and the VM has the others
-*-6.1 | *-7) tests='one two realtime idle move quota' ;;
-*) tests='one two realtime idle own waker move quota' ;;
+check-6.12) tests='two realtime idle own waker no_waker budget' ;;
+*-) tests='one two idle move quota no_waker' ;; # and the VM has the others
+*-6.1 | *-7) tests='one two realtime idle move quota no_waker budget' ;;
+*) tests='one two realtime idle own waker move quota no_waker pingpong budget' ;;
 esac
 for test in $tests; do
 	if [ "$test" = move ] && [ "$(nproc)" = 1 ]; then

@@ -8,6 +8,11 @@
  *   woken     as in realtime; at the start of each turn the hog wakes the victim up, which sleeps
  *             otherwise
  *   idle      nothing else: the victim sleeps, and the CPU is idle until it wakes up
+ *   napping   the victim sleeps for 2 ms again and again; "hog1" always wants the CPU
+ *   pingpong  "hog1" and "hog2" wake each other up all the time; the victim gets what they leave
+ *             (SCHED_IDLE)
+ *   deadline  nothing else: the victim always wants the CPU, but may have it for 5 ms of every 20
+ *             (SCHED_DEADLINE)
  *   own       a second thread of the victim always wants the CPU
  *   moved     "hog1" as in realtime; after 2 ms of each turn the victim is bound to another CPU,
  *             and back when the turn is over
@@ -16,8 +21,8 @@
  * Prints victim_pid=, hog1_pid= ..., and for each process what it used of the CPU by its own clock,
  * hog1_ran_ns=. With moved, also how long the victim waited before it was moved, which is from the
  * start of a turn to the move, by the clock of the one that moves: moved_least_ns= is of the moves
- * that were over before the turn was, moved_most_ns= of all. Everything else on that CPU is
- * outweighed.
+ * that were over before the turn was, moved_most_ns= of all. With deadline, gaps_ns= is how long the
+ * victim did not run, by its own clock. Everything else on that CPU is outweighed.
  */
 #include "reference.h"
 
@@ -25,18 +30,22 @@
 #define TURN_NS (5 * NSEC_PER_MSEC)
 #define MOVE_NS (2 * NSEC_PER_MSEC)
 #define IDLE_NS (NSEC_PER_MSEC / 5)
+#define NAP_NS (2 * NSEC_PER_MSEC)
+#define BUDGET_NS (5 * NSEC_PER_MSEC)
+#define PERIOD_NS (20 * NSEC_PER_MSEC)
 
 struct shared {
 	_Atomic uint64_t end_ns; /* 0: not yet */
 	_Atomic uint64_t turn_ns; /* when the turn of the hog began; 0: it sleeps */
 	uint64_t ran_ns[PROCESSES];
-	uint64_t moved_least_ns, moved_most_ns;
+	uint64_t moved_least_ns, moved_most_ns, gaps_ns;
 };
 
 static struct shared *shared;
 static const char *shape;
 static int cpu;
 static int bell[2]; /* a pipe by which the hog wakes up the victim */
+static int ping[2], pong[2]; /* by which hogs wake each other up */
 
 static bool is(const char *name)
 {
@@ -75,6 +84,51 @@ static bool has_turns(void)
 	return is("realtime") || is("moved") || is("woken");
 }
 
+static void nap(uint64_t end, uint64_t ns)
+{
+	while (clock__now_ns() < end)
+		load__sleep(ns);
+}
+
+/* The one that ends first closes its end: the other one reads no more. */
+static void play(uint64_t end, int from, int to)
+{
+	char ball = 0;
+
+	do {
+		if (write(to, &ball, 1) != 1)
+			break;
+	} while (clock__now_ns() < end && read(from, &ball, 1) == 1);
+	close(to);
+}
+
+static void take_what_is_granted(uint64_t end)
+{
+	struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t runtime, deadline, period;
+	} attr = { .size = sizeof(attr),
+		   .policy = 6, /* SCHED_DEADLINE */
+		   .runtime = BUDGET_NS,
+		   .deadline = PERIOD_NS,
+		   .period = PERIOD_NS };
+	uint64_t before, now;
+	cpu_set_t all;
+
+	memset(&all, -1,
+	       sizeof(all)); /* the kernel grants it only to those that may use all CPUs */
+	reference_need(!sched_setaffinity(0, sizeof(all), &all), "cannot use all CPUs: %m");
+	reference_need(!syscall(SYS_sched_setattr, 0, &attr, 0), "cannot have a deadline: %m");
+	for (before = clock__now_ns(); before < end; before = now) {
+		now = clock__now_ns();
+		if (now - before > NSEC_PER_MSEC)
+			shared->gaps_ns += now - before;
+	}
+}
+
 static void work(int which, uint64_t end)
 {
 	bool victim = !which;
@@ -87,8 +141,13 @@ static void work(int which, uint64_t end)
 		while (read(bell[0], &byte, 1) == 1)
 			;
 	} else if (victim && is("idle")) {
-		while (clock__now_ns() < end)
-			load__sleep(IDLE_NS);
+		nap(end, IDLE_NS);
+	} else if (victim && is("napping")) {
+		nap(end, NAP_NS);
+	} else if (victim && is("deadline")) {
+		take_what_is_granted(end);
+	} else if (!victim && is("pingpong")) {
+		play(end, which == 1 ? pong[0] : ping[0], which == 1 ? ping[1] : pong[1]);
 	} else if (victim && is("own")) {
 		if (pthread_create(&thread, NULL, second_thread, &end))
 			_exit(REFERENCE_FAILED);
@@ -108,6 +167,9 @@ static void prepare(int which, const char *cgroup)
 		reference_be_realtime(1);
 	if (which == 2 && nice(5) == -1) /* the weights of two such priorities are 3.05 to 1 */
 		reference_die(REFERENCE_FAILED, "cannot set the priority");
+	if (!which && is("pingpong"))
+		reference_need(!sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){ 0 }),
+			       "cannot be of the lowest policy: %m");
 	if (which || !is("quota"))
 		return;
 	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
@@ -126,6 +188,10 @@ static _Noreturn void live(int which, const char *cgroup, int ready)
 	prepare(which, cgroup);
 	close(ready); /* the last one ends the wait of the parent */
 	close(bell[!which]);
+	close(which == 1 ? pong[1] : ping[1]);
+	if (!which)
+		close(pong[1]);
+	signal(SIGPIPE, SIG_IGN);
 	while (!(end = atomic_load(&shared->end_ns)))
 		load__sleep(NSEC_PER_MSEC);
 	before = reference_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -158,9 +224,9 @@ static void move(pid_t victim, uint64_t end)
 
 static int count_processes(void)
 {
-	if (is("two"))
+	if (is("two") || is("pingpong"))
 		return 3;
-	return is("one") || has_turns() ? 2 : 1;
+	return is("one") || is("napping") || has_turns() ? 2 : 1;
 }
 
 int main(int argc, char **argv)
@@ -178,6 +244,8 @@ int main(int argc, char **argv)
 	shared = reference_share(sizeof(*shared));
 	reference_pipe(ready);
 	reference_pipe(bell);
+	reference_pipe(ping);
+	reference_pipe(pong);
 	reference_sched__outweigh();
 	for (int i = 0; i < processes; i++) {
 		pids[i] = reference_fork();
@@ -187,6 +255,8 @@ int main(int argc, char **argv)
 	close(ready[1]);
 	close(bell[0]);
 	close(bell[1]);
+	close(ping[1]);
+	close(pong[1]);
 	if (is("moved"))
 		load__pin(!cpu);
 	while (read(ready[0], &byte, 1) > 0)
@@ -200,8 +270,9 @@ int main(int argc, char **argv)
 		if (status && !failed)
 			failed = WIFEXITED(status) ? WEXITSTATUS(status) : REFERENCE_FAILED;
 	}
-	printf("victim_pid=%d\nvictim_ran_ns=%lu\nmoved_least_ns=%lu\nmoved_most_ns=%lu\n", pids[0],
-	       shared->ran_ns[0], shared->moved_least_ns, shared->moved_most_ns);
+	printf("victim_pid=%d\nvictim_ran_ns=%lu\nmoved_least_ns=%lu\nmoved_most_ns=%lu\ngaps_ns=%lu\n",
+	       pids[0], shared->ran_ns[0], shared->moved_least_ns, shared->moved_most_ns,
+	       shared->gaps_ns);
 	for (int i = 1; i < processes; i++)
 		printf("hog%d_pid=%d\nhog%d_ran_ns=%lu\n", i, pids[i], i, shared->ran_ns[i]);
 	return failed;
