@@ -43,14 +43,16 @@ enum why_memlat {
 
 enum why_iolat {
 	WHY_IOLAT_UNKNOWN,
-	WHY_IOLAT_QUEUED, /* before its first issue to the driver */
-	WHY_IOLAT_DEVICE, /* with the device, which worked on nothing else that is known */
-	WHY_IOLAT_OWN, /* with the device, which worked on other requests of its process */
+	WHY_IOLAT_QUEUED, /* before its first issue to the driver, for no other reason */
+	WHY_IOLAT_DEVICE, /* with the device, as long as alone, or for no other reason */
+	WHY_IOLAT_OWN, /* longer than alone: the disk served others of its process */
 	WHY_IOLAT_OTHER, /* ...of another process */
 	WHY_IOLAT_LATSCOPE, /* ...of latscope itself */
-	WHY_IOLAT_FLUSH, /* ...on a flush */
-	WHY_IOLAT_DISCARD, /* ...on a discard */
+	WHY_IOLAT_FLUSH, /* ...a flush; or its own flush */
+	WHY_IOLAT_DISCARD, /* ...a discard */
 	WHY_IOLAT_REQUEUED, /* from its first issue to its last: the driver gave it back */
+	WHY_IOLAT_JOURNAL, /* longer than alone: the disk served the journal of a file system */
+	WHY_IOLAT_WRITEBACK, /* all of an asynchronous write: no task waits for it */
 	WHY_IOLAT_PARTS,
 };
 
@@ -148,6 +150,7 @@ struct why_event {
 	char waker[LAT_COMM_LEN];
 	__u32 waker_source; /* enum why_source */
 	__u32 is_candidate; /* its parts are in no cell and in no pair yet */
+	__u32 unwaited; /* iolat: no task waits for it */
 	__u32 stack_tid, stack_tgid; /* the task that the stacks are of; 0: there are none */
 	__s32 kernel_size, user_size; /* bytes of the stacks; negative: -errno */
 	__u64 kernel_stack[WHY_FRAMES], user_stack[WHY_FRAMES];
@@ -174,6 +177,76 @@ _Static_assert(sizeof(struct why_control) == 24, "why_control has no padding");
 /* Iolat's maps `why_names`, by TID, and `why_disks`, by ID of the disk's queue. */
 #define WHY_IOLAT_NAMES 4096
 #define WHY_DISKS 64
+
+/*
+ * Iolat's map `why_loads`, by ID of the disk's queue, mapped: what a disk does as a whole. A batch
+ * is WHY_BATCH reads and writes, completed one after the other while the disk always had others.
+ */
+#define WHY_BATCH 16
+
+struct why_load {
+	__u64 queue; /* 1 + its ID; 0: none yet */
+	__u64 disk; /* as in lat_config */
+	__u64 open; /* requests that have begun and not ended */
+	__u64 started; /* requests that have begun so far */
+	__u64 kib; /* read and written so far */
+	__u64 breaks; /* times it had none, and completions of other operations */
+	/* Sums over all batches: their time, size, and requests that were open at the end. */
+	__u64 batches, us, batch_kib, kib_kib, kib_us, us_us, batch_open;
+	__u64 pad[3];
+};
+_Static_assert(sizeof(struct why_load) == 128, "why_load has no padding");
+
+/*
+ * Iolat's map `why_kinds`, mapped: what requests of one kind take on one disk. An open-addressing
+ * hash: a kind takes the first free place of WHY_KIND_PROBES.
+ */
+#define WHY_KIND_BITS 8
+#define WHY_KINDS (1 << WHY_KIND_BITS)
+#define WHY_KIND_PROBES 4
+#define WHY_SIZES 8 /* at most 4 KiB << size; the last: more */
+#define WHY_OP_SEQUENCE 8 /* a flush sequence as a whole; else enum lat_op */
+#define WHY_KIND(queue, op, size) (1ULL << 63 | (__u64)(queue) << 8 | (op) << 4 | (size))
+#define WHY_KIND_OP(key) ((key) >> 4 & 15)
+#define WHY_KIND_SIZE(key) ((key)&15)
+#define WHY_KIND_QUEUE(key) ((__u32)((key) >> 8))
+
+/* Slots half as fine as those of the histograms of latencies, up to 16 s. */
+#define WHY_KIND_SLOTS 400
+#define WHY_ALONE_NS 32 /* unit of `alone` */
+
+enum why_known {
+	WHY_KNOWS_NOTHING, /* `alone` is not set */
+	WHY_KNOWS_ALONE, /* by requests that were alone on the disk */
+	WHY_KNOWS_BOUND, /* none was: by the fastest */
+};
+
+struct why_kind {
+	__u64 key; /* WHY_KIND(); 0: free */
+	__u64 requests;
+	__u64 kib;
+	__u64 fastest_ns; /* least time with the device */
+	__u64 alones; /* requests that had the disk for themselves from begin to end */
+	__u64 alones_ns; /* their time */
+	/* Numbers of requests by time: of all, of those alone; and by time with the device. */
+	__u32 total_slots[WHY_KIND_SLOTS];
+	__u32 alone_slots[WHY_KIND_SLOTS];
+	__u32 device_slots[WHY_KIND_SLOTS];
+	/* Set by user space. What one costs the others; 0 and 0: not known yet. */
+	__u64 cost_ns, cost_kib_ns;
+	__u64 cost_is_sure;
+	__u64 known; /* enum why_known */
+	/* How long a request that took so long would have taken alone. */
+	__u32 alone[WHY_KIND_SLOTS];
+};
+_Static_assert(sizeof(struct why_kind) == 80 + 16 * WHY_KIND_SLOTS, "why_kind has no padding");
+
+static inline __attribute__((always_inline)) __u32 why_kind_slot(__u64 ns)
+{
+	__u32 slot = hist_slot(ns) / 2;
+
+	return slot < WHY_KIND_SLOTS ? slot : WHY_KIND_SLOTS - 1;
+}
 
 /*
  * Of each CPU, in runqlat's map `places`: who had it. The last WHY_TURNS turns are known; before,

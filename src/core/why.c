@@ -12,6 +12,7 @@ struct part {
 	const char *name, *what;
 	bool of_disk; /* its culprit is a disk */
 	bool of_task; /* its culprit is a task */
+	bool unwaited; /* no task waits for it */
 };
 
 static const struct part runqlat_parts[WHY_PARTS] = {
@@ -43,14 +44,17 @@ static const struct part memlat_parts[WHY_PARTS] = {
 
 static const struct part iolat_parts[WHY_PARTS] = {
 	[WHY_IOLAT_UNKNOWN] = { "unknown", "what the disk did is not known" },
-	[WHY_IOLAT_QUEUED] = { "queued", "in the queue, not yet given to the driver" },
-	[WHY_IOLAT_DEVICE] = { "device", "the disk worked on the request itself" },
-	[WHY_IOLAT_OWN] = { "own", "the disk worked on others of its process", .of_task = true },
-	[WHY_IOLAT_OTHER] = { "other", "the disk worked for another process", .of_task = true },
-	[WHY_IOLAT_LATSCOPE] = { "latscope", "the disk worked for latscope itself" },
+	[WHY_IOLAT_QUEUED] = { "queued", "in the queue, for no known reason" },
+	[WHY_IOLAT_DEVICE] = { "device", "the disk itself, as without other requests" },
+	[WHY_IOLAT_OWN] = { "own", "others of its process were served", .of_task = true },
+	[WHY_IOLAT_OTHER] = { "other", "another process was served", .of_task = true },
+	[WHY_IOLAT_LATSCOPE] = { "latscope", "latscope itself was served" },
 	[WHY_IOLAT_FLUSH] = { "flush", "the disk flushed its cache" },
 	[WHY_IOLAT_DISCARD] = { "discard", "the disk discarded blocks" },
 	[WHY_IOLAT_REQUEUED] = { "requeued", "given back by the driver, until issued again" },
+	[WHY_IOLAT_JOURNAL] = { "journal", "a journal was written", .of_task = true },
+	[WHY_IOLAT_WRITEBACK] = { "writeback", "asynchronous writes: no task waits",
+				  .unwaited = true },
 };
 
 static const struct explained {
@@ -121,6 +125,13 @@ bool why__has_requests(const char *probe)
 bool why__is_of_task(const char *probe, unsigned int part)
 {
 	return find_part(probe, part)->of_task;
+}
+
+bool why__is_unwaited(const char *probe, const char *part)
+{
+	int found = why__find_part(probe, part);
+
+	return found >= 0 && find_part(probe, (unsigned int)found)->unwaited;
 }
 
 int why__find_part(const char *probe, const char *name)

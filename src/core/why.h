@@ -13,6 +13,7 @@
 #define WHY_SLOWEST 5
 #define WHY_NAME 64 /* as RUN_NAME */
 #define WHY_STACK 1024
+#define WHY_DISKS_TEXT 1024
 
 /* Columns of the table of parts, a row for each pair that gained in the interval. */
 enum why_column {
@@ -94,6 +95,7 @@ struct run_why {
 	bool few; /* too few samples for a threshold: the slowest ones are explained */
 	uint64_t over_low_ns, over_high_ns; /* thresholds in use; 0 and 0: nothing was slow yet */
 	unsigned int nr_parts; /* parts of the probe */
+	char disks[WHY_DISKS_TEXT]; /* iolat: what is known of the disks, as sentences */
 	struct table *parts; /* by pair of victim and culprit; owned, as the next two */
 	struct table *names; /* the same by name: sums of the whole window, without rows */
 	struct table *events;
@@ -122,6 +124,9 @@ bool why__is_of_disk(const char *probe, unsigned int part);
 
 /* Is it a task? */
 bool why__is_of_task(const char *probe, unsigned int part);
+
+/* Is it time that no task waits? It never leads a conclusion. */
+bool why__is_unwaited(const char *probe, const char *part);
 
 /* The part of that name, or -ENOENT. */
 int why__find_part(const char *probe, const char *name);

@@ -26,6 +26,8 @@ static int largest_first(const void *left, const void *right)
 {
 	const struct why_line *a = left, *b = right;
 
+	if (a->unwaited != b->unwaited)
+		return a->unwaited ? 1 : -1;
 	return a->ns > b->ns ? -1 : a->ns < b->ns;
 }
 
@@ -114,7 +116,7 @@ static size_t find_reasons(const struct why_summary *summary, const char *victim
 	for (size_t i = 0; i < summary->nr_names; i++) {
 		const struct why_line *line = &summary->names[i];
 
-		if (!victim || !strcmp(line->victim, victim))
+		if (!line->unwaited && (!victim || !strcmp(line->victim, victim)))
 			reasons[nr++] = (struct why_line){
 				.victim = victim,
 				.part = line->part,
@@ -125,19 +127,22 @@ static size_t find_reasons(const struct why_summary *summary, const char *victim
 	return merge(reasons, nr);
 }
 
-/* The victim with most of the slow time, if that is enough, and how much it is; else NULL. */
+/*
+ * The victim with most of the slow time that tasks waited, if that is enough, and how much it is;
+ * else NULL, and *ns is that of all.
+ */
 static const char *find_subject(const struct why_summary *summary, struct why_line *room,
 				uint64_t *ns)
 {
-	size_t nr = summary->nr_names;
+	size_t nr = 0;
 
-	for (size_t i = 0; i < nr; i++)
-		room[i] = (struct why_line){ .victim = summary->names[i].victim,
-					     .ns = summary->names[i].ns };
+	for (size_t i = 0; i < summary->nr_names; i++)
+		if (!summary->names[i].unwaited)
+			room[nr++] = (struct why_line){ .victim = summary->names[i].victim,
+							.ns = summary->names[i].ns };
 	nr = merge(room, nr);
-	*ns = summary->total_ns;
-	if (!nr || (double)room[0].ns < SUBJECT_SHARE * (double)summary->total_ns ||
-	    !somebody(room[0].victim))
+	*ns = summary->total_ns - summary->unwaited_ns;
+	if (!nr || (double)room[0].ns < SUBJECT_SHARE * (double)*ns || !somebody(room[0].victim))
 		return NULL;
 	*ns = room[0].ns;
 	return room[0].victim;
@@ -274,6 +279,8 @@ static void add_reason(char *sentence, const struct why_line *reason, const char
 		{ "iolat", "discard", "%s had the disk discard blocks",
 		  "the disk discarded blocks" },
 		{ "iolat", "requeued", NULL, "the driver gave requests back" },
+		{ "iolat", "journal", "%s wrote the journal of a file system",
+		  "the journal of a file system was written" },
 	};
 
 	if (of_cgroup) {
@@ -301,10 +308,15 @@ static void add_reason(char *sentence, const struct why_line *reason, const char
 static void conclude(struct why_summary *summary, struct why_line *reasons, const char *probe)
 {
 	char *sentence = summary->sentence, victim[WHY_CROWD] = "", culprit[WHY_CROWD];
-	uint64_t whole;
+	uint64_t whole, waited_ns = summary->total_ns - summary->unwaited_ns;
 	const char *subject = find_subject(summary, reasons, &whole);
 	size_t nr = find_reasons(summary, subject, true, reasons), said = 0;
-	double of_all = (double)whole / (double)summary->total_ns;
+	double of_all = (double)whole / (double)(waited_ns ? waited_ns : 1);
+
+	if (!waited_ns) {
+		add(sentence, "only asynchronous writes were slow: no task waits for them");
+		return;
+	}
 
 	if (nr && (double)reasons[0].ns < LARGE_SHARE * (double)whole)
 		nr = find_reasons(summary, subject, false, reasons);
@@ -320,12 +332,20 @@ static void conclude(struct why_summary *summary, struct why_line *reasons, cons
 		if (!said)
 			add(sentence, " of the slow time%s%s", subject ? " of " : "", victim);
 		if (!said && of_all < NEARLY_ALL)
-			add(sentence, ", which has %.0f %% of all slow time", 100 * of_all);
+			add(sentence, ", which has %.0f %% of all slow time%s", 100 * of_all,
+			    summary->unwaited_ns ? " that tasks wait" : "");
 		add(sentence, ": ");
 		why_summary__culprit(summary, reason, culprit);
 		add_reason(sentence, reason, reason->culprit ? culprit : NULL,
 			   subject ? victim : NULL, probe);
 	}
+}
+
+/* Which of the lines no task waited for. */
+static void mark_unwaited(struct why_line *lines, size_t nr, const char *probe)
+{
+	for (size_t i = 0; i < nr; i++)
+		lines[i].unwaited = why__is_unwaited(probe, lines[i].part);
 }
 
 static void take_lines(struct why_summary *summary, const struct run_why *why)
@@ -334,12 +354,19 @@ static void take_lines(struct why_summary *summary, const struct run_why *why)
 		summary->lines[summary->nr_lines++] = pair_of(why->parts, key);
 	for (size_t key = 0; key < table__keys(why->names); key++)
 		summary->names[summary->nr_names++] = name_of(why->names, key);
+	mark_unwaited(summary->lines, summary->nr_lines, why->probe);
+	mark_unwaited(summary->names, summary->nr_names, why->probe);
 	qsort(summary->lines, summary->nr_lines, sizeof(*summary->lines), largest_first);
 	qsort(summary->names, summary->nr_names, sizeof(*summary->names), largest_first);
 	if (table__others_keys(why->parts))
 		summary->others_ns = (uint64_t)table__others(why->parts, WHY_NS)->sum;
-	for (unsigned int part = 0; part < WHY_PARTS; part++)
+	for (unsigned int part = 0; part < WHY_PARTS; part++) {
+		const char *name = why__part(why->probe, part);
+
 		summary->total_ns += why->part_ns[part];
+		if (name && why__is_unwaited(why->probe, name))
+			summary->unwaited_ns += why->part_ns[part];
+	}
 	memcpy(summary->part_ns, why->part_ns, sizeof(summary->part_ns));
 }
 

@@ -12,10 +12,12 @@
 struct why_line {
 	const char *victim, *part, *culprit; /* culprit NULL: the part has none */
 	uint64_t ns, events;
+	bool unwaited; /* no task waited: these come last */
 };
 
 struct why_summary {
 	uint64_t total_ns; /* of all slow samples */
+	uint64_t unwaited_ns; /* of it, of those that no task waited for */
 	uint64_t part_ns[WHY_PARTS]; /* these sum to it */
 	uint64_t others_ns; /* of pairs that are not in `lines` */
 	struct why_line *lines; /* by pair, the largest first; owned */

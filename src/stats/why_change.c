@@ -23,6 +23,7 @@ struct row {
 
 struct rows {
 	const struct group *groups;
+	const char *probe;
 	struct row *rows;
 	size_t nr;
 };
@@ -65,6 +66,7 @@ static int add(struct rows *rows, const char *part, const char *culprit, int sid
 
 	if (!row)
 		return -ENOMEM;
+	row->change.unwaited = why__is_unwaited(rows->probe, part);
 	row->rates[side][recording] += rate;
 	return 0;
 }
@@ -129,8 +131,11 @@ static double difference(const struct why_change *change)
 
 static int largest_first(const void *left, const void *right)
 {
+	const struct why_change *one = left, *other = right;
 	double a = fabs(difference(left)), b = fabs(difference(right));
 
+	if (one->unwaited != other->unwaited)
+		return one->unwaited ? 1 : -1;
 	return a > b ? -1 : a < b;
 }
 
@@ -187,6 +192,16 @@ static void say(struct why_changes *changes, const char *probe)
 		 culprit ? culprit : "", culprit ? ")" : "");
 }
 
+static uint64_t waited_ns(const struct run_why *why)
+{
+	uint64_t ns = why->slow_ns;
+
+	for (unsigned int part = 0; part < why->nr_parts; part++)
+		if (why__is_unwaited(why->probe, why__part(why->probe, part)))
+			ns -= why->part_ns[part] < ns ? why->part_ns[part] : ns;
+	return ns;
+}
+
 /* Collects the recordings of a group in which the probe explains; counts them in *nr. */
 static int add_group(struct why_changes *changes, struct rows *parts, struct rows *culprits,
 		     int side, const char *probe, double *whole, size_t *nr)
@@ -202,7 +217,7 @@ static int add_group(struct why_changes *changes, struct rows *parts, struct row
 		if (!why || !run->duration_ns || !why->over_high_ns)
 			continue;
 		err = add_recording(parts, culprits, side, *nr, why, run->duration_ns);
-		whole[(*nr)++] = (double)why->slow_ns * 1e9 / (double)run->duration_ns;
+		whole[(*nr)++] = (double)waited_ns(why) * 1e9 / (double)run->duration_ns;
 		if (!changes->over_low_ns[side] || why->over_low_ns < changes->over_low_ns[side])
 			changes->over_low_ns[side] = why->over_low_ns;
 		if (why->over_high_ns > changes->over_high_ns[side])
@@ -213,7 +228,8 @@ static int add_group(struct why_changes *changes, struct rows *parts, struct row
 
 int why_changes__of(struct why_changes *changes, const struct group *groups, const char *probe)
 {
-	struct rows parts = { .groups = groups }, culprits = { .groups = groups };
+	struct rows parts = { .groups = groups, .probe = probe };
+	struct rows culprits = { .groups = groups, .probe = probe };
 	double *whole[2] = { calloc(groups[0].nr + 1, sizeof(double)),
 			     calloc(groups[1].nr + 1, sizeof(double)) };
 	size_t nr[2] = { 0, 0 };

@@ -8,6 +8,7 @@
 struct why_change {
 	char part[RUN_NAME]; /* "quota"; empty: of pairs that a recording does not list */
 	char culprit[RUN_NAME]; /* without its ID, which differs in each run; empty: all, or none */
+	bool unwaited; /* no task waits for it: it comes last */
 	double rate[2]; /* OFF, ON: ns of slow time per second, the mean of the recordings */
 	/* 95 % interval of the difference, if both groups have enough recordings for one. */
 	bool has_interval;
@@ -16,7 +17,7 @@ struct why_change {
 
 /* Of one probe. */
 struct why_changes {
-	struct why_change whole; /* all slow time */
+	struct why_change whole; /* all slow time that tasks waited */
 	struct why_change *parts; /* the largest change first; owned, as the next */
 	size_t nr_parts;
 	struct why_change *culprits; /* as parts */

@@ -117,7 +117,7 @@ TEST(without_a_main_victim_all_are_the_subject)
 /* The sentence about each part of a probe, if web waits for that alone. */
 static void assert_phrases(const char *name, const char *culprit, const char *const *phrases)
 {
-	for (unsigned int i = 0; i < why__parts(name); i++) {
+	for (unsigned int i = 0; i < why__parts(name) && phrases[i]; i++) {
 		new_probe(name);
 		add("web (1)", why__part(name, i), culprit, 5);
 		assert_sentence(unit_text("100 %% of the slow time of web (1): %s", phrases[i]));
@@ -163,12 +163,59 @@ TEST(each_part_of_a_request_has_a_phrase)
 		[WHY_IOLAT_FLUSH] = "backup (2) had the disk flush its cache",
 		[WHY_IOLAT_DISCARD] = "backup (2) had the disk discard blocks",
 		[WHY_IOLAT_REQUEUED] = "the driver gave requests back",
+		[WHY_IOLAT_JOURNAL] = "backup (2) wrote the journal of a file system",
+		[WHY_IOLAT_WRITEBACK] = NULL,
 	};
 
 	assert_int_equal(why__parts("iolat"), WHY_IOLAT_PARTS);
 	assert_phrases("iolat", "backup (2)", phrases);
 	assert_int_equal(why__metric("iolat"), 2); /* total */
 	assert_int_equal(why__metric("runqlat"), 0);
+}
+
+TEST(asynchronous_writes_never_lead)
+{
+	new_probe("iolat");
+	add("stream (9)", "writeback", NULL, 940);
+	add("db (3)", "other", "stream (9)", 45);
+	add("db (3)", "device", NULL, 15);
+	add("web (1)", "device", NULL, 20);
+	assert_sentence(
+		"75 % of the slow time of db (3), which has 75 % of all slow time that tasks "
+		"wait: stream (9) kept the disk busy; 25 %: the disk itself took that long");
+}
+
+TEST(asynchronous_writes_come_last)
+{
+	struct why_summary summary;
+
+	new_probe("iolat");
+	add("stream (9)", "writeback", NULL, 940);
+	add("db (3)", "other", "stream (9)", 45);
+	fold();
+	assert_int_equal(why_summary__of(&summary, &probe), 0);
+	assert_int_equal(summary.total_ns, 985);
+	assert_int_equal(summary.unwaited_ns, 940);
+	assert_string_equal(summary.names[0].victim, "db");
+	assert_string_equal(summary.lines[1].victim, "stream (9)");
+	why_summary__clear(&summary);
+}
+
+TEST(if_nobody_waits_no_one_is_to_blame)
+{
+	new_probe("iolat");
+	add("stream (9)", "writeback", NULL, 940);
+	assert_sentence("only asynchronous writes were slow: no task waits for them");
+}
+
+TEST(tasks_of_one_name_are_one_neighbour)
+{
+	new_probe("iolat");
+	for (int i = 1; i <= 4; i++)
+		add("db (9)", "other", unit_text("fio (%d)", i), 20);
+	add("db (9)", "journal", "jbd2/vda-8 (5)", 20);
+	assert_sentence("80 % of the slow time of db (9): fio (4 tasks) kept the disk busy; "
+			"20 %: jbd2/vda-8 (5) wrote the journal of a file system");
 }
 
 TEST(many_small_culprits_are_one_reason)
