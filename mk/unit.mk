@@ -50,6 +50,7 @@ $(OUT)/tests/unit/test_metrics: $(patsubst %,$(OUT)/san/src/serve/%.o,bytes expo
 $(OUT)/tests/unit/test_recorder: $(patsubst %,$(OUT)/san/src/serve/%.o,recorder ring_files)
 $(OUT)/tests/unit/test_fleet: $(OUT)/san/src/serve/bytes.o $(patsubst %,$(OUT)/san/src/fleet/%.o,answer answer_notes data question sql)
 $(OUT)/tests/unit/test_why_pairs: $(OUT)/san/src/probes/why_pairs.o
+$(OUT)/tests/unit/test_why_disks: $(OUT)/san/src/probes/why_disks.o
 $(OUT)/tests/unit/test_moves: $(patsubst %,$(OUT)/san/src/loadgen/tiers/%.o,command emulator machine map moves queue state tor)
 $(OUT)/tests/unit/test_experiment: $(patsubst %,$(OUT)/san/src/experiment/%.o,matrix plan)
 $(OUT)/tests/unit/test_sender: $(patsubst %,$(OUT)/san/src/serve/%.o,bytes gzip listen post sender)
