@@ -121,7 +121,7 @@ static __always_inline void finish(struct ending *done, __u32 metric, __u64 from
 		}
 	}
 	if (config.why && metric == IOLAT_TOTAL)
-		done->end->start_ns = from;
+		done->end->is_sample = 1;
 }
 
 /* Counts a completion whose stamps are known. */
@@ -282,9 +282,11 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 	}
 	issue_ns = issue_time(&done, rq, own, raw);
 	if (config.why && !raw) {
-		end = (struct why_end){ .issue_ns = issue_ns, .second = second };
+		end = (struct why_end){ .issue_ns = issue_ns,
+					.start_ns = start_time(&done.rq, done.own.lag_ns),
+					.second = second };
 		done.end = &end;
-		why_completed(&end, rq, done.now);
+		why_completed(&end, rq, done.now, request_goes_on(&done.rq));
 	}
 	if (done.cells) {
 		if (config.by)
@@ -678,6 +680,7 @@ static __always_inline int forget_merged(struct request *rq)
 	if (start)
 		forget(start, id);
 	table_drop(line_of(rq, false), id);
+	why_merged(rq);
 	return 0;
 }
 

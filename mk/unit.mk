@@ -36,7 +36,7 @@ $(EMPTY)/made: $(wildcard kmod/rmid/*.[ch])
 
 # They compile BPF programs for this machine; tests/bpf/host has stand-ins for the helpers. The warnings are those of another
 # compiler than clang.
-USUAL := $(patsubst %,$(OUT)/san/tests/unit/test_usual_%.o,requests faults states switches)
+USUAL := $(patsubst %,$(OUT)/san/tests/unit/test_%.o,disk_blame usual_requests usual_faults usual_states usual_switches)
 $(USUAL): CPPFLAGS := -Itests/bpf/host -Ibpf -Ibpf/lib -D__TARGET_ARCH_$(ARCH) $(CPPFLAGS)
 $(USUAL): WARN := -w
 
@@ -51,6 +51,7 @@ $(OUT)/tests/unit/test_recorder: $(patsubst %,$(OUT)/san/src/serve/%.o,recorder 
 $(OUT)/tests/unit/test_fleet: $(OUT)/san/src/serve/bytes.o $(patsubst %,$(OUT)/san/src/fleet/%.o,answer answer_notes data question sql)
 $(OUT)/tests/unit/test_why_pairs: $(OUT)/san/src/probes/why_pairs.o
 $(OUT)/tests/unit/test_why_disks: $(OUT)/san/src/probes/why_disks.o
+$(OUT)/tests/unit/test_disk_blame: $(OUT)/san/src/probes/why_disks.o
 $(OUT)/tests/unit/test_moves: $(patsubst %,$(OUT)/san/src/loadgen/tiers/%.o,command emulator machine map moves queue state tor)
 $(OUT)/tests/unit/test_experiment: $(patsubst %,$(OUT)/san/src/experiment/%.o,matrix plan)
 $(OUT)/tests/unit/test_sender: $(patsubst %,$(OUT)/san/src/serve/%.o,bytes gzip listen post sender)

@@ -359,6 +359,12 @@ enum vm_fault_reason { /* include/linux/mm_types.h */
 };
 typedef unsigned int vm_fault_t;
 
+enum req_flag_bits { /* include/linux/blk_types.h */
+		     __REQ_SYNC = 11,
+		     __REQ_FUA = 17,
+		     __REQ_PREFLUSH = 18,
+};
+
 /* ---- numbers without a name in the kernel's type information, the same from 5.10 to 7.x ---- */
 
 #define VM_HUGETLB 0x00400000 /* include/linux/mm.h */

@@ -118,6 +118,8 @@ static void add_one(struct json_object *why, const struct run *run, const struct
 	if (!why_summary__of(&summary, probe)) {
 		fields__text(why, "by", run->why_by ? split__name(run->why_by - 1) : NULL);
 		fields__text(why, "conclusion", summary.sentence);
+		if (probe->why->disks[0])
+			fields__text(why, "disks", probe->why->disks);
 		json_object_object_add(why, "parts_ns", json_parts(probe, summary.part_ns));
 	}
 	why_summary__clear(&summary);

@@ -54,6 +54,17 @@ static void heading(FILE *out, const struct run_probe *probe)
 	wrap__print(&wrap, out, 0, 2);
 }
 
+static void paragraph(FILE *out, const char *before, const char *text, const char *after)
+{
+	struct wrap wrap = { 0 };
+
+	if (!text[0])
+		return;
+	fputc('\n', out);
+	wrap__add(&wrap, "%s%s%s", before, text, after);
+	wrap__print(&wrap, out, 0, 2);
+}
+
 static void print_parts(FILE *out, const struct run_probe *probe, const struct why_summary *summary)
 {
 	char share[UNITS_TEXT], time[UNITS_TEXT];
@@ -169,7 +180,6 @@ int why_text__print(FILE *out, const struct run *run, const struct run_probe *pr
 		    unsigned int top)
 {
 	struct why_summary summary;
-	struct wrap wrap = { 0 };
 	int err;
 
 	if (!probe->why || probe->refused[0])
@@ -179,9 +189,8 @@ int why_text__print(FILE *out, const struct run *run, const struct run_probe *pr
 		goto clear;
 	heading(out, probe);
 	if (summary.total_ns) {
-		fputc('\n', out);
-		wrap__add(&wrap, "%s.", summary.sentence);
-		wrap__print(&wrap, out, 0, 2);
+		paragraph(out, "", summary.sentence, ".");
+		paragraph(out, "", probe->why->disks, "."); /* the slow time was divided by them */
 		print_parts(out, probe, &summary);
 		print_names(out, &summary, top);
 		print_events(out, run, probe);
@@ -193,11 +202,5 @@ clear:
 
 void why_text__missing_names(FILE *out, const struct run *run)
 {
-	struct wrap wrap = { 0 };
-
-	if (!run->frames_why[0])
-		return;
-	fputc('\n', out);
-	wrap__add(&wrap, "names in stacks: some are missing: %s", run->frames_why);
-	wrap__print(&wrap, out, 0, 2);
+	paragraph(out, "names in stacks: some are missing: ", run->frames_why, "");
 }

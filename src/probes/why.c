@@ -18,6 +18,7 @@
 
 #include "bpf_probe.h"
 #include "why_candidates.h"
+#include "why_disks.h"
 #include "why_pairs.h"
 
 #define FIRST_NS 100000000ULL /* of the window, until the first threshold by a quantile */
@@ -30,7 +31,8 @@ struct why_reader {
 	struct why_control *control;
 	const struct why_cell *cells; /* mapped, one per CPU */
 	struct why_pairs pairs;
-	size_t cells_size, pairs_size;
+	struct why_disks disks; /* iolat; else NULL */
+	size_t cells_size, pairs_size, loads_size, kinds_size;
 	struct ring_buffer *events;
 	bool has_threshold;
 	struct why_candidates candidates; /* until then */
@@ -54,6 +56,8 @@ static const struct {
 	{ "why_work", 0 },
 	{ "why_flights", IOLAT_LINES },
 	{ "why_disks", WHY_DISKS },
+	{ "why_loads", WHY_DISKS },
+	{ "why_kinds", WHY_KINDS },
 	{ "why_names", WHY_IOLAT_NAMES },
 };
 
@@ -99,6 +103,8 @@ static void *map_memory(const struct bpf_probe *probe, const char *name, size_t 
 	size_t page = sysconf(_SC_PAGESIZE);
 	void *at;
 
+	if (!map)
+		return NULL;
 	*size = (bpf_map__max_entries(map) * entry + page - 1) / page * page;
 	at = mmap(NULL, *size, access, MAP_SHARED, bpf_map__fd(map), 0);
 	return at == MAP_FAILED ? NULL : at;
@@ -129,7 +135,8 @@ static int take_event(void *context, void *data, size_t size)
 		return 0;
 	if (reader->symbols && event->user_size > 0)
 		symbols__note(reader->symbols, event->stack_tgid, clock__now_ns());
-	keep_slowest(reader, event);
+	if (!event->unwaited)
+		keep_slowest(reader, event);
 	return event->is_candidate ? why_candidates__add(&reader->candidates, event) : 0;
 }
 
@@ -150,6 +157,10 @@ int why__open(struct bpf_probe *probe, struct why_control *control,
 				   &reader->cells_size);
 	reader->pairs.pairs = map_memory(probe, "why_pairs", sizeof(struct why_pair),
 					 PROT_READ | PROT_WRITE, &reader->pairs_size);
+	reader->disks.loads = map_memory(probe, "why_loads", sizeof(struct why_load), PROT_READ,
+					 &reader->loads_size);
+	reader->disks.kinds = map_memory(probe, "why_kinds", sizeof(struct why_kind),
+					 PROT_READ | PROT_WRITE, &reader->kinds_size);
 	reader->events = ring_buffer__new(
 		bpf_map__fd(bpf_object__find_map_by_name(probe->obj, "why_events")), take_event,
 		reader, NULL);
@@ -171,6 +182,10 @@ void why__close(struct bpf_probe *probe)
 		munmap((void *)reader->cells, reader->cells_size);
 	if (reader->pairs.pairs)
 		munmap(reader->pairs.pairs, reader->pairs_size);
+	if (reader->disks.loads)
+		munmap((void *)reader->disks.loads, reader->loads_size);
+	if (reader->disks.kinds)
+		munmap(reader->disks.kinds, reader->kinds_size);
 	ring_buffer__free(reader->events);
 	why_candidates__clear(&reader->candidates);
 	free(reader);
@@ -189,6 +204,31 @@ int why__describe(struct bpf_probe *probe)
 	if (!err)
 		entry->why->over_low_ns = entry->why->over_high_ns = probe->why_request.over_ns;
 	return err;
+}
+
+/* ---- disks ---- */
+
+static const char *name_disk(void *context, __u64 disk, char *out)
+{
+	const struct lat_key key = { .id = disk, .by = LAT_BY_DISK };
+
+	return names__key(context, &key, NULL, out);
+}
+
+static void learn_disks(const struct why_reader *reader)
+{
+	if (reader->disks.loads && reader->disks.kinds)
+		why_disks__learn(&reader->disks);
+}
+
+static void describe_disks(struct bpf_probe *probe)
+{
+	const struct why_disks *disks = &probe->why->disks;
+	struct run_why *why = probe->common.entry->why;
+
+	if (disks->loads && disks->kinds)
+		why_disks__describe(disks, name_disk, probe->common.names, why->disks,
+				    sizeof(why->disks));
 }
 
 /* ---- the threshold ---- */
@@ -295,6 +335,7 @@ void why__poll(struct bpf_probe *probe, uint64_t at_ns)
 		return;
 	probe->why->symbols = probe->common.symbols;
 	ring_buffer__consume(probe->why->events);
+	learn_disks(probe->why);
 	if (!probe->why->set_ns)
 		adapt(probe, at_ns);
 }
@@ -633,6 +674,8 @@ int why__interval(struct bpf_probe *probe, uint64_t at_ns)
 	if (!reader || probe->common.skip_keys)
 		return 0;
 	read_cells(probe, probe->common.entry->why);
+	learn_disks(reader);
+	describe_disks(probe);
 	err = read_events(probe); /* in order of time after the last interval */
 	if (probe->closed && !reader->has_threshold)
 		choose_slowest(probe);

@@ -17,7 +17,7 @@
 #define SATURATED 1.5 /* a disk that has so many times the requests that it serves at a time */
 #define LIMITED 0.5 /* a disk that serves fewer at a time is kept from it by a limit */
 #define SHOWN 3 /* kinds of a disk */
-#define SHOWN_SHARE 0.05 /* of its requests */
+#define SHOWN_SHARE 0.05 /* of its requests; and of a disk, of the time of all requests */
 #define NAME 64
 
 /* ---- histograms of a kind ---- */
@@ -236,7 +236,17 @@ struct disk {
 	double requests; /* of all kinds */
 	double transfers, transfers_ns; /* reads and writes, and how long they take alone */
 	double alone; /* of these, of kinds that had requests alone */
+	double ns; /* how long all requests took */
 };
+
+static double time_of(const struct why_kind *kind)
+{
+	double ns = 0;
+
+	for (unsigned int i = 0; i < WHY_KIND_SLOTS; i++)
+		ns += kind->total_slots[i] * middle(i);
+	return ns;
+}
 
 static void add_kind(struct disk *disk, const struct why_kind *kind)
 {
@@ -247,6 +257,7 @@ static void add_kind(struct disk *disk, const struct why_kind *kind)
 		disk->kinds[at] = disk->kinds[at - 1];
 	disk->kinds[at] = kind;
 	disk->requests += requests;
+	disk->ns += time_of(kind);
 	if (!is_transfer(kind))
 		return;
 	disk->transfers += requests;
@@ -336,15 +347,18 @@ void why_disks__describe(const struct why_disks *disks,
 	struct disk disk;
 	char room[NAME];
 	bool first = true;
+	double ns = 0;
 
 	*text = '\0';
+	for (unsigned int i = 0; i < WHY_KINDS; i++)
+		ns += time_of(&disks->kinds[i]);
 	for (unsigned int i = 0; i < WHY_DISKS; i++) {
 		const struct why_load *load = &disks->loads[i];
 
 		if (!load->queue)
 			continue;
 		gather(&disk, disks, load);
-		if (!disk.nr)
+		if (!disk.nr || disk.ns < SHOWN_SHARE * ns)
 			continue;
 		add(&to, "%s", first ? "" : ". ");
 		first = false;

@@ -37,6 +37,7 @@ int rundb_why__totals(struct run_probe *probe, sqlite3_stmt *row, int column)
 		err = rundb_row__flag(row, column + 7, &why->few);
 	if (!err)
 		err = rundb_row__number(row, column + 8, &why->own);
+	rundb_row__text(row, column + 10, why->disks, sizeof(why->disks));
 	return err ? err : rundb_row__number(row, column + 9, &why->own_ns);
 }
 

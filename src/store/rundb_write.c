@@ -50,7 +50,8 @@ static const char schema[] =
 	" cost_timed_ns INTEGER, cost_timed_events INTEGER, in_flight_sum_ns INTEGER,"
 	" in_flight_before INTEGER, why_slow INTEGER, why_slow_ns INTEGER, why_sent INTEGER,"
 	" why_dropped INTEGER, why_over_low_ns INTEGER, why_over_high_ns INTEGER,"
-	" tail_ns INTEGER, why_few INTEGER, why_own INTEGER, why_own_ns INTEGER);"
+	" tail_ns INTEGER, why_few INTEGER, why_own INTEGER, why_own_ns INTEGER,"
+	" why_disks TEXT);"
 	"CREATE TABLE metric(id INTEGER PRIMARY KEY, probe INTEGER, name TEXT, what TEXT);"
 	"CREATE TABLE series(id INTEGER PRIMARY KEY, metric INTEGER, split TEXT, key INTEGER,"
 	" name TEXT);"
@@ -107,8 +108,8 @@ static const char *const statements[STATEMENTS] = {
 		" recursion_missed=?, cost_runs=?, cost_run_ns=?, cost_timed_ns=?,"
 		" cost_timed_events=?, in_flight_sum_ns=?, in_flight_before=? WHERE id=?",
 	[END_WHY] = "UPDATE probe SET why_slow=?, why_slow_ns=?, why_sent=?, why_dropped=?,"
-		    " why_over_low_ns=?, why_over_high_ns=?, why_few=?, why_own=?, why_own_ns=?"
-		    " WHERE id=?",
+		    " why_over_low_ns=?, why_over_high_ns=?, why_few=?, why_own=?, why_own_ns=?,"
+		    " why_disks=? WHERE id=?",
 };
 
 /* The series of a probe's keys, by position: the order of keys does not change. */
@@ -534,10 +535,10 @@ static void end_probe(struct rundb_writer *writer, unsigned int index,
 	    (int64_t)cost->timed_ns, (int64_t)cost->timed_events, (int64_t)probe->in_flight.sum_ns,
 	    (int64_t)probe->in_flight.before, (int64_t)index + 1);
 	if (why)
-		put(writer, END_WHY, "iiiiiiiiii", (int64_t)why->slow, (int64_t)why->slow_ns,
+		put(writer, END_WHY, "iiiiiiiiiti", (int64_t)why->slow, (int64_t)why->slow_ns,
 		    (int64_t)why->sent, (int64_t)why->dropped, (int64_t)why->over_low_ns,
 		    (int64_t)why->over_high_ns, (int64_t)why->few, (int64_t)why->own,
-		    (int64_t)why->own_ns, (int64_t)index + 1);
+		    (int64_t)why->own_ns, why->disks[0] ? why->disks : NULL, (int64_t)index + 1);
 	if (!writer->err)
 		writer->err = rundb_account__write(writer->db, (int64_t)index + 1, &probe->check);
 }

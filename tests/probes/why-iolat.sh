@@ -34,12 +34,59 @@ load_sequences() { hog "$1" --rw=randwrite --bs=4k --ioengine=psync --sync=dsync
 load_discards() { with_victim "$1" hog "$1" --rw=randtrim --ioengine=sync --bs=4k --number_ios="$2"; }
 load_alone() { "$dir/victim" --name=victim --filename="$1" "${as[@]}" --rw=randread --bs=4k --iodepth="$2" --number_ios="$3" >/dev/null; }
 
+# load_shared DEVICE COUNT NEIGHBOUR...: a victim reads COUNT blocks, one at a time, alone; then as many with neighbours, each a
+# word of a name and options of fio. fio itself says how long the reads took.
+load_shared() {
+	local device=$1 neighbour pids=() before
+
+	read_blocks "$device" "$2" alone
+	before=$(ios_of "${device#/dev/}")
+	for neighbour in "${@:3}"; do
+		# shellcheck disable=SC2086 # words
+		"$dir/${neighbour%% *}" --name=neighbour --filename="$device" "${as[@]}" ${neighbour#* } --time_based --runtime=900 \
+			--output="$dir/${neighbour%% *}.json" >/dev/null &
+		pids+=($!)
+	done
+	until [ "$(ios_of "${device#/dev/}")" -gt $((before + 20)) ]; do sleep 0.1; done
+	read_blocks "$device" "$2" together
+	kill "${pids[@]}"
+	wait
+}
+
+# read_blocks DEVICE COUNT NAME
+read_blocks() {
+	"$dir/victim" --name=victim --filename="$1" "${as[@]}" --rw=randread --bs=4k --number_ios="$2" --output="$dir/$3.json" >/dev/null
+}
+
+ios_of() { awk -v disk="$1" '$3 == disk { print $4 + $8 }' /proc/diskstats; }
+
 # Buffered writes of a cgroup; the flusher threads write them to the disk.
 load_writeback() { with_victim "$1" write_back "${@:2}"; }
 
 write_back() {
 	sh -c "echo \$\$ >$1/cgroup.procs && exec dd if=/dev/zero of=/mnt/file bs=64k count=$2 conv=notrunc status=none"
 	while awk '$1 == "Dirty:" || $1 == "Writeback:" { sum += $2 } END { exit sum < 256 }' /proc/meminfo; do sleep 0.2; done
+}
+
+# A database: small appends to a file, each waited for
+database() {
+	rm -f /mnt/database # each write makes it longer, which the journal has to say
+	"$dir/database" --name=database --filename=/mnt/database --rw=write --bs=4k --ioengine=psync --fallocate=none --fdatasync=1 --size=32m \
+		--number_ios="$1" --output="$dir/database.json" >/dev/null
+}
+
+load_commits() { with_victim "$1" database "$2"; }
+
+# load_stream COUNT: a database next to buffered writes to another file
+load_stream() {
+	local stream
+
+	until [ -e "$dir/enough" ]; do dd if=/dev/zero of=/mnt/stream bs=64k count=200 conv=notrunc status=none; done &
+	stream=$!
+	until awk '$1 == "Writeback:" { exit $2 == 0 }' /proc/meminfo; do sleep 0.1; done
+	database "$1"
+	touch "$dir/enough"
+	wait $stream
 }
 
 if [ "${1-}" = load ]; then
@@ -107,13 +154,13 @@ all_sums() {
 
 	is "$1: pairs sum to the slow time" "$(slow 1)" "$(query "SELECT why_slow_ns FROM probe WHERE name = 'iolat'")"
 	is "$1: parts sum to each event" "$(query 'SELECT count(*) FROM iolat_slow WHERE ns <> unknown_ns + queued_ns +
-		device_ns + own_ns + other_ns + flush_ns + discard_ns + requeued_ns')" 0
+		device_ns + own_ns + other_ns + flush_ns + discard_ns + requeued_ns + journal_ns + writeback_ns')" 0
 	ok "$1: there are events" [ "$(query 'SELECT count(*) FROM iolat_slow')" -gt 0 ]
 }
 
 victim="victim LIKE 'victim (%'"
 by_hog="culprit LIKE 'hog (%'"
-by_others="part IN ('other', 'own', 'flush', 'discard')"
+by_others="part IN ('other', 'own', 'journal', 'flush', 'discard')"
 
 # neighbour DEVICE OP COUNT SHARE COLUMN OTHER_COLUMN: SHARE of 100 of its time, the disk works for it
 neighbour() {
@@ -148,17 +195,18 @@ alone() {
 	share 'alone: the device has it nearly all the time' 1 95 "part = 'device'"
 }
 
-# null_disk DEPTH: sets $disk to one that takes 10 ms for a request and can flush and discard
+# null_disk DEPTH [SETTING...]: sets $disk to one that takes 10 ms for a request and can flush and discard
 null_disk() {
 	local at=/sys/kernel/config/nullb/why
 
+	[[ $* != *mbps=* ]] || at=/sys/kernel/config/nullb/slow # null_blk cannot have its limit removed
 	modprobe null_blk nr_devices=0 || return
 	mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config || return
 	mkdir -p $at && echo 0 >$at/power || return
 	set_all $at memory_backed=1 size=64 queue_mode=2 irqmode=2 completion_nsec=10000000 discard=1 cache_size=16 \
-		submit_queues=1 hw_queue_depth="$1" power=1 || return
+		submit_queues=1 hw_queue_depth="$1" "${@:2}" power=1 || return
 	disk=nullb$(<$at/index)
-	[ -b "/dev/$disk" ] || disk=why # since 6.4 the disk is called so
+	[ -b "/dev/$disk" ] || disk=${at##*/} # since 6.4 the disk is called so
 	set_all "/sys/block/$disk/queue" scheduler=mq-deadline nr_requests=64
 }
 
@@ -188,18 +236,83 @@ set_all() {
 	done
 }
 
-# One request at a time: each waits for three others.
+# One request at a time: each waits for three others, in the queue of the scheduler.
 depth() {
 	null_disk 1
 	ok 'queue depth 1: the device' test -b "/dev/$disk" || return
 	explain 1ms alone "/dev/$disk" 4 100
 	adds_up 'queue depth 1'
-	share 'queue depth 1: most of the time is in the queue' 1 65 "part = 'queued'"
-	share 'queue depth 1: and the rest with the device' 1 97 "part IN ('queued', 'device')"
+	share 'queue depth 1: most of the time is for others of its process' 1 65 "part = 'own'"
+	share 'queue depth 1: and the rest with the device' 1 97 "part IN ('own', 'device')"
+}
+
+# said FILE FIELD: a number of the job in the JSON of fio, read or written
+said() { sed -n '/^{/,$p' "$dir/$1.json" | jq "[.jobs[0].read, .jobs[0].write | select(.total_ios > 0)][0].$2" | cut -d. -f1; }
+
+# shared WHAT COUNT NEIGHBOUR...: what the reads of the victim lost to its neighbours is what they took longer than alone, by fio's
+# own clock. Sets $lost_ns, $whole_ns: the time of those with neighbours.
+shared() {
+	local what=$1 alone_ns
+
+	ok "$what: the device" test -b "/dev/$disk" || return
+	local options=(--disk "$disk")
+	explain 100us shared "/dev/$disk" "${@:2}" || return
+	adds_up "$what"
+	alone_ns=$(said alone lat_ns.mean)
+	whole_ns=$(($(said together lat_ns.mean) * $2)) lost_ns=$(($(said together lat_ns.mean) * $2 - alone_ns * $2))
+	diag "$what: alone $alone_ns ns, together $((whole_ns / $2)) ns: lost $((lost_ns * 100 / whole_ns)) %, blamed $(
+		slow "$victim AND culprit NOT LIKE 'victim (%'") of $whole_ns ns; $(grep -a "^$disk" -A 1 "$dir/out" | tr -s ' \n' ' ')"
+	within "$what: the neighbours have what the victim lost to them" $((lost_ns - whole_ns / 20)) \
+		"$(slow "$victim AND culprit NOT LIKE 'victim (%'")" $((lost_ns + whole_ns / 20))
+}
+
+at_most() { within "$1" 0 "$2" "$3"; }
+
+# has_of_lost WHAT PERCENT NAME: of what the victim lost
+has_of_lost() { share "$1" "$victim AND culprit NOT LIKE 'victim (%'" "$2" "culprit LIKE '$3 (%'"; }
+
+reads='--rw=randread --bs=4k --iodepth=16'
+large='--rw=randread --bs=64k --iodepth=4'
+small='--rw=randread --bs=4k --iodepth=4'
+
+# Each takes 10 ms, whatever others do.
+parallel() {
+	null_disk 128
+	shared parallel 60 "hog $reads" || return
+	at_most 'parallel: nobody has more than 5 % of the victim' "$(slow "$victim AND culprit NOT LIKE 'victim (%'")" $((whole_ns / 20))
+	at_most 'parallel: the victim has at most 2 % of its neighbour' "$(slow "victim LIKE 'hog (%' AND culprit LIKE 'victim (%'")" \
+		$(($(slow "victim LIKE 'hog (%'") / 50))
+	like 'parallel: the disk serves many at a time' "$(<"$dir/out")" "$disk serves (at least )?1[0-9] at a time"
+}
+
+# One at a time, whatever its size: each of two neighbours is to blame as often as it had the disk.
+serial() {
+	local hog
+
+	null_disk 1
+	shared serial 40 "hog $reads" || return
+	has_of_lost 'serial: the neighbour is to blame' 99 hog
+	like 'serial: the disk serves one at a time' "$(<"$dir/out")" "$disk serves 1 at a time"
+	shared 'serial, two' 40 "hog $small" "big $large" || return
+	hog=$(($(said hog total_ios) * 100 / ($(said hog total_ios) + $(said big total_ios))))
+	has_of_lost 'serial, two: the one with small requests, by their number' $((hog - 10)) hog
+	has_of_lost 'serial, two: and the one with large ones' $((90 - hog)) big
+}
+
+# 10 MB/s: who moves most is to blame.
+limited() {
+	null_disk 64 mbps=10 completion_nsec=1000000
+	shared limited 40 "hog ${large/read/write}" || return
+	has_of_lost 'limited: the neighbour is to blame' 99 hog
+	at_most 'limited: the victim has at most 3 % of its neighbour' "$(slow "victim LIKE 'hog (%' AND culprit LIKE 'victim (%'")" \
+		$(($(slow "victim LIKE 'hog (%'") * 3 / 100))
+	like 'limited: the limit is said' "$(<"$dir/out")" "$disk is limited to [0-9.]+ MiB/s"
+	shared 'limited, two' 40 "hog $small" "big $large" || return
+	has_of_lost 'limited, two: the one with large requests is to blame' 80 big
 }
 
 flushes() {
-	null_disk 8
+	null_disk 1
 	ok 'flushes: the device' test -b "/dev/$disk" || return
 	explain 1ms syncs "/dev/$disk" 50 || return
 	adds_up flushes
@@ -247,9 +360,7 @@ writeback() {
 	ok 'writeback: a file system' make_file "$1" || return
 	ok 'writeback: a cgroup' make_group $group || return
 	echo 64 >"/sys/block/${1#/dev/}/queue/max_sectors_kb" # so that there are some hundred requests
-	echo 1 >/proc/sys/vm/dirty_background_ratio
-	echo 50 >/proc/sys/vm/dirty_writeback_centisecs
-	echo 50 >/proc/sys/vm/dirty_expire_centisecs
+	soon_dirty
 	explain 1ms writeback "$1" $group 800 || return
 	umount /mnt
 	adds_up writeback
@@ -259,6 +370,38 @@ writeback() {
 	within 'writeback: and not the thread that writes' $((bytes * 98 / 100)) \
 		"$(query "SELECT sum(written_bytes) FROM iolat_why WHERE $victim AND $by_others AND culprit = '/writer'")" "$bytes"
 	share 'writeback: as a victim it is the cgroup, too' "NOT ($victim)" 90 "victim = '/writer'"
+}
+
+# A database waits for each of its writes, and the journal for the database; nobody waits for the stream.
+journal() {
+	null_disk 1
+	ok 'journal: a file system' make_journal "/dev/$disk" || return
+	soon_dirty
+	local options=(--disk "$disk")
+	explain 1ms stream 30 || return
+	all_sums journal
+	share 'journal: most of the slow time is of asynchronous writes' 1 50 "part = 'writeback'"
+	share 'journal: none of it is of the database or of the journal' "part = 'writeback'" 99 "victim NOT LIKE 'database (%' AND victim NOT LIKE 'jbd2/%'"
+	like 'journal: but the database or its journal leads' "$(sed -n '/^iolat:.*samples/,$p' "$dir/out" | sed -n 3p)" \
+		'^[0-9]+ % of the slow time of (database|jbd2/)'
+	is 'journal: no slow event is one that nobody waits for' "$(query 'SELECT count(*) FROM iolat_slow WHERE writeback_ns > 0')" 0
+	sync # what is left of the stream
+	explain 1ms commits "/dev/$disk" 30 || return
+	umount /mnt
+	all_sums commits
+	share 'commits: a neighbour waits for the journal' "$victim AND $by_others" 30 "part = 'journal'"
+	share 'commits: and that is of jbd2' "part = 'journal'" 99 "culprit LIKE 'jbd2/%'"
+	share 'commits: which does nothing else' "culprit LIKE 'jbd2/%'" 99 "part IN ('journal', 'flush') OR victim LIKE 'jbd2/%'"
+	share 'commits: and for the database' "$victim AND part = 'other'" 99 "culprit LIKE 'database (%'"
+}
+
+make_journal() { mkfs.ext4 -q -E nodiscard,lazy_itable_init=0 -J size=4 "$1" && mount -o noinit_itable,no_prefetch_block_bitmaps "$1" /mnt; }
+
+# The kernel begins soon to write back.
+soon_dirty() {
+	echo 1 >/proc/sys/vm/dirty_background_ratio
+	echo 50 >/proc/sys/vm/dirty_writeback_centisecs
+	echo 50 >/proc/sys/vm/dirty_expire_centisecs
 }
 
 # A file that the cgroup writes over. The file system has nothing to write itself then: no bitmaps, no journal, no times; and it
@@ -274,7 +417,11 @@ make_group() {
 }
 
 links() {
-	ln -sf "$(command -v fio)" "$dir/victim" && ln -sf "$(command -v fio)" "$dir/hog"
+	local name
+
+	for name in victim hog big database; do
+		ln -sf "$(command -v fio)" "$dir/$name" || return
+	done
 }
 
 command -v fio >/dev/null || skip_all 'fio is not installed'
@@ -290,9 +437,9 @@ if [ -z "${LATSCOPE_VM-}" ]; then
 	done_testing
 	exit
 fi
-tests='write read alone depth flushes requeues writeback'
+tests=${LATSCOPE_WHY_TESTS-write read alone depth parallel serial limited flushes requeues journal writeback}
 # On 6.1 and 7, what differs most from 6.12.
-[[ $LATSCOPE_VM${LATSCOPE_SOAK-} != @(6.1|7) ]] || tests='write depth writeback'
+[[ $LATSCOPE_VM${LATSCOPE_SOAK-} != @(6.1|7) ]] || tests=${LATSCOPE_WHY_TESTS-write depth limited journal writeback}
 [ "${1-}" != check ] || tests=flushes
 for test in $tests; do
 	case $test in

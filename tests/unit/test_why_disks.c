@@ -183,6 +183,21 @@ TEST(costs_are_sure_after_some_requests)
 	assert_near((double)kind->cost_ns, MS, 0.05 * MS);
 }
 
+TEST(disks_with_little_of_the_time_are_not_named)
+{
+	struct why_kind *kind = add_kind(LAT_OP_READ, 0, 500),
+			*other = add_kind(LAT_OP_READ, 1, 9000);
+
+	loads[QUEUE + 1] = (struct why_load){ .queue = QUEUE + 2, .disk = 8, .started = 9000 };
+	other->key = WHY_KIND(QUEUE + 1, LAT_OP_READ, 1);
+	kind->total_slots[why_kind_slot(100 * MS)] = 500;
+	other->total_slots[why_kind_slot(MS / 10)] = 9000;
+	assert_has(described(), "sd7");
+	assert_lacks(described(), "sd8");
+	other->total_slots[why_kind_slot(10 * MS)] = 9000;
+	assert_has(described(), "sd8");
+}
+
 TEST(kinds_of_a_disk_that_lost_its_place_are_left_out)
 {
 	struct why_kind *kind = add_kind(LAT_OP_READ, 0, 500);

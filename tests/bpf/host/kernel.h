@@ -43,8 +43,12 @@ struct host_map {
 	unsigned char *values;
 };
 
-static struct host_map host_maps[9];
-static unsigned char host_memory[1 << 20] __attribute__((aligned(64))); /* of all maps */
+#ifndef HOST_MEMORY
+#define HOST_MEMORY (1 << 20)
+#endif
+
+static struct host_map host_maps[16];
+static unsigned char host_memory[HOST_MEMORY] __attribute__((aligned(64))); /* of all maps */
 static size_t host_used;
 static bool no_storage; /* the map of tasks gives no entry */
 

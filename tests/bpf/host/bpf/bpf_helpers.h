@@ -38,7 +38,9 @@ __s64 bpf_perf_event_read(void *map, __u64 flags);
 /* What only --why and the iterators need does nothing. */
 #define bpf_ringbuf_reserve(...) NULL
 #define bpf_ringbuf_submit(...) ((void)0)
+#ifndef bpf_loop
 #define bpf_loop(...) 0
+#endif
 #define bpf_get_stack(...) 0
 #define bpf_get_task_stack(...) 0
 #define bpf_find_vma(...) 0
