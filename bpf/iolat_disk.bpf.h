@@ -24,7 +24,6 @@ struct owner {
 	__u64 id; /* as in struct why_who; 0: unknown */
 	__u32 tgid; /* 0: it counts for a cgroup, or is unknown */
 	__u32 tid;
-	__u64 journal; /* it writes the journal of a file system */
 };
 
 /* A request in flight. */
@@ -36,6 +35,7 @@ struct flight {
 	__u64 alone_as;
 	__u32 is_open; /* it is one of its disk's `open` */
 	__u32 crowd; /* 1 + its place in `crowds`; 0: it has none */
+	__u64 journal; /* the owner writes the journal of a file system */
 };
 
 struct flights {
@@ -50,25 +50,32 @@ struct {
 	__type(value, struct flights);
 } why_flights SEC(".maps");
 
+enum {
+	OF_SEQUENCE = 1 << 0, /* the end of a flush sequence, which is no work of the disk */
+	OF_JOURNAL = 1 << 1,
+	WAITED_FOR = 1 << 2, /* not an asynchronous write */
+};
+
 struct completion {
 	__u64 number; /* from 1; another one: it was overwritten, or is being written */
 	__u64 end_ns;
 	__u64 issue_ns; /* the last issue */
-	__u64 request;
 	struct owner owner;
+	__u32 request; /* low half of its address */
 	__u32 queue; /* its ID */
-	__u32 op; /* enum lat_op */
 	__u32 bytes;
-	__u16 sequence; /* of a flush sequence the end, which is no work of the disk */
+	__u32 kib, breaks; /* those of the disk, afterwards; low half */
 	__u16 kind; /* 1 + its place in `why_kinds`; 0: unknown */
-	__u64 kib, breaks; /* those of the disk, afterwards */
-	__u64 waited; /* a task waits for it: not an asynchronous write */
+	__u8 op; /* enum lat_op */
+	__u8 flags;
 };
+_Static_assert(sizeof(struct completion) == 64, "completion: one cache line");
 
 /* Requests in flight of one owner. */
 struct crowd {
 	struct owner owner;
 	__u64 open;
+	__u64 journal; /* as in struct flight */
 };
 
 #define CROWDS 16
@@ -111,7 +118,7 @@ struct submitter {
 	struct why_name name;
 	struct why_who who;
 	__u64 cgroup;
-	__u64 journal; /* as in struct owner */
+	__u64 journal; /* as in struct flight */
 	char comm[LAT_COMM_LEN];
 	char process[LAT_COMM_LEN];
 };
@@ -188,8 +195,9 @@ static __always_inline __u64 cgroup_of_pages(struct request *rq, struct task_str
 	return cgroup != own && cgroup->root == own->root ? cgroup->kn->id : 0;
 }
 
-static __always_inline void set_owner(struct owner *owner, struct request *rq)
+static __always_inline void set_owner(struct flight *flight, struct request *rq)
 {
+	struct owner *owner = &flight->owner;
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 cgroup = task->flags & PF_KTHREAD ? cgroup_of_pages(rq, task) : 0;
 	const struct submitter *who = note_submitter(task);
@@ -197,7 +205,7 @@ static __always_inline void set_owner(struct owner *owner, struct request *rq)
 	owner->tid = task->pid;
 	owner->tgid = cgroup ? 0 : task->tgid;
 	owner->id = who ? who->who.id : 0;
-	owner->journal = who && !cgroup ? who->journal : 0;
+	flight->journal = who && !cgroup ? who->journal : 0;
 	if (cgroup)
 		owner->id = cgroup | (why_by() == LAT_BY_CGROUP ? 0 : WHY_OF_CGROUP);
 }
@@ -248,6 +256,7 @@ static __always_inline void join_crowd(struct flight *flight, struct disk *disk)
 	flight->crowd = 0;
 	if (!__sync_fetch_and_add(&crowd->open, 1)) {
 		crowd->owner = *owner;
+		crowd->journal = flight->journal;
 	} else if (!same_process(&crowd->owner, owner)) {
 		__sync_fetch_and_sub(&crowd->open, 1);
 		return;
@@ -349,7 +358,7 @@ static __always_inline void why_submitted(struct request *rq)
 	if (!flight)
 		return;
 	flight->again_ns = 0;
-	set_owner(&flight->owner, rq);
+	set_owner(flight, rq);
 	open_flight(flight, rq->q->id, left);
 }
 
@@ -374,12 +383,15 @@ static __always_inline void inherit_owner(struct flight *flight, __u32 line)
 
 	__builtin_memset(&flight->owner, 0, sizeof(flight->owner));
 	flight->is_open = flight->crowd = 0; /* the one that it is for is open */
+	flight->journal = 0;
 	if (!flights)
 		return;
 #pragma unroll
 	for (int i = 0; i < WAYS; i++)
-		if (flights->ways[i].request && flights->ways[i].request != flight->request)
+		if (flights->ways[i].request && flights->ways[i].request != flight->request) {
 			flight->owner = flights->ways[i].owner;
+			flight->journal = flights->ways[i].journal;
+		}
 }
 
 /* The request is issued to the driver; `again`: not for the first time. */
@@ -403,7 +415,7 @@ static __always_inline void why_issued(struct request *rq, const struct request_
 	else if (flush)
 		inherit_owner(flight, line);
 	else if (!left) {
-		set_owner(&flight->owner, rq);
+		set_owner(flight, rq);
 		open_flight(flight, rq->q->id, false);
 	}
 }
@@ -453,27 +465,40 @@ static __always_inline __u32 slot_of_kind(__u64 ns)
 	return slot;
 }
 
+/* All requests alone are in the histogram of these; of all, the first FEW, and then one of EACH. */
+#define FEW 1024
+#define EACH 8
+
+static __always_inline void add_alone(struct why_kind *kind, __u64 ns)
+{
+	__u32 slot = slot_of_kind(ns);
+
+	if (slot < WHY_KIND_SLOTS)
+		__sync_fetch_and_add(&kind->alone_slots[slot], 1);
+	__sync_fetch_and_add(&kind->alones, 1);
+	__sync_fetch_and_add(&kind->alones_ns, ns);
+}
+
 /* Adds a request to its kind; total_ns 0: how long it took as a whole is not known. */
 static __always_inline void add_to_kind(struct why_kind *kind, __u32 bytes, __u64 total_ns,
 					__u64 device_ns, bool alone)
 {
-	__u32 slot = slot_of_kind(device_ns);
+	__u64 before = __sync_fetch_and_add(&kind->requests, 1);
+	__u32 slot;
 
-	__sync_fetch_and_add(&kind->requests, 1);
 	__sync_fetch_and_add(&kind->kib, bytes >> 10);
 	if (!kind->fastest_ns || device_ns < kind->fastest_ns)
-		kind->fastest_ns = device_ns ?: 1;
+		kind->fastest_ns = device_ns;
+	if (alone && total_ns)
+		add_alone(kind, total_ns);
+	if (before >= FEW && before % EACH)
+		return;
+	slot = slot_of_kind(device_ns);
 	if (slot < WHY_KIND_SLOTS)
 		__sync_fetch_and_add(&kind->device_slots[slot], 1);
 	slot = slot_of_kind(total_ns);
-	if (!total_ns || slot >= WHY_KIND_SLOTS)
-		return;
-	__sync_fetch_and_add(&kind->total_slots[slot], 1);
-	if (!alone)
-		return;
-	__sync_fetch_and_add(&kind->alone_slots[slot], 1);
-	__sync_fetch_and_add(&kind->alones, 1);
-	__sync_fetch_and_add(&kind->alones_ns, total_ns);
+	if (total_ns && slot < WHY_KIND_SLOTS)
+		__sync_fetch_and_add(&kind->total_slots[slot], 1);
 }
 
 /* ---- completions ---- */
@@ -503,6 +528,7 @@ static __always_inline void end_flight(struct why_end *end, struct completion *d
 		return;
 	}
 	done->owner = flight->owner;
+	done->flags |= flight->journal ? OF_JOURNAL : 0;
 	done->issue_ns = flight->again_ns ?: done->issue_ns;
 	flight->again_ns = 0;
 	if (request_goes_on(view))
@@ -538,18 +564,18 @@ static __noinline int note_completion(struct why_end *end, struct request *rq, _
 	done->number = 0;
 	barrier();
 	done->issue_ns = end->issue_ns ?: now;
+	done->flags = request_ends_sequence(&view) ? OF_SEQUENCE | WAITED_FOR : 0;
+	done->flags |= is_waited_for(&view) ? WAITED_FOR : 0;
 	end_flight(end, done, &view, rq, load, disk);
 	done->end_ns = now;
 	done->request = view.id;
 	done->queue = end->queue;
 	done->op = request_op(&view);
 	done->bytes = view.bytes;
-	done->sequence = request_ends_sequence(&view);
-	done->waited = done->sequence || is_waited_for(&view);
 	done->kind = 0;
 	if (load) {
-		load->disk = request_device(rq, false);
-		if (done->op > LAT_OP_WRITE && !done->sequence)
+		load->disk = load->disk ?: request_device(rq, false);
+		if (done->op > LAT_OP_WRITE && !(done->flags & OF_SEQUENCE))
 			__sync_fetch_and_add(&load->breaks, 1);
 		done->kib = __sync_fetch_and_add(&load->kib, view.bytes >> 10) + (view.bytes >> 10);
 		done->breaks = load->breaks;
@@ -570,7 +596,7 @@ static __always_inline void add_batch(const struct disk *disk, const struct comp
 	    first->breaks != done->breaks || first->end_ns >= done->end_ns || !load->open)
 		return;
 	us = (done->end_ns - first->end_ns) / 1000;
-	kib = done->kib - first->kib;
+	kib = (__u32)(done->kib - first->kib);
 	__sync_fetch_and_add(&load->batches, 1);
 	__sync_fetch_and_add(&load->us, us);
 	__sync_fetch_and_add(&load->batch_kib, kib);
@@ -592,15 +618,16 @@ static __noinline int learn(const struct why_end *end, bool goes_on)
 	if (!disk || !end->number)
 		return 0;
 	done = &disk->ring[end->number % RING];
-	place = find_kind(WHY_KIND(done->queue, done->sequence ? WHY_OP_SEQUENCE : done->op,
-				   done->sequence ? 0 : size_of(done->bytes)));
+	place = find_kind(WHY_KIND(done->queue,
+				   done->flags & OF_SEQUENCE ? WHY_OP_SEQUENCE : done->op,
+				   done->flags & OF_SEQUENCE ? 0 : size_of(done->bytes)));
 	kind = place ? kind_at(place - 1) : NULL;
 	if (!kind)
 		return 0;
 	total_ns = end->start_ns && !goes_on && done->end_ns > end->start_ns
 			   ? done->end_ns - end->start_ns
 			   : 0;
-	device_ns = done->sequence ? total_ns : done->end_ns - done->issue_ns;
+	device_ns = done->flags & OF_SEQUENCE ? total_ns : done->end_ns - done->issue_ns;
 	if (device_ns && done->issue_ns <= done->end_ns)
 		add_to_kind(kind, done->bytes, total_ns, device_ns, end->alone);
 	done->kind = place;

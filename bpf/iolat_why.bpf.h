@@ -64,7 +64,7 @@ static __always_inline __u32 part_of(const struct completion *done, const struct
 		return WHY_IOLAT_LATSCOPE;
 	if (same_process(&done->owner, &work->own.owner))
 		return WHY_IOLAT_OWN;
-	return done->owner.journal ? WHY_IOLAT_JOURNAL : WHY_IOLAT_OTHER;
+	return done->flags & OF_JOURNAL ? WHY_IOLAT_JOURNAL : WHY_IOLAT_OTHER;
 }
 
 static __always_inline void find_who(struct why_who *who, const struct owner *owner)
@@ -114,7 +114,7 @@ static __always_inline bool is_itself(const struct completion *done, struct work
 {
 	__u64 ns = done->end_ns - done->issue_ns;
 
-	if (!work->own.sequence)
+	if (!(work->own.flags & OF_SEQUENCE))
 		return false;
 	if (done->request == work->own.request) {
 		work->device_ns += work->blaming ? 0 : ns;
@@ -134,7 +134,8 @@ static __always_inline const struct completion *before(const struct walk *walk, 
 	const struct completion *done = &walk->disk->ring[number % RING];
 
 	/* When it was completed is not known, if it was overwritten or is just being written. */
-	if (done->number != number || done->queue != walk->work->own.queue || done->sequence)
+	if (done->number != number || done->queue != walk->work->own.queue ||
+	    done->flags & OF_SEQUENCE)
 		return NULL;
 	return done;
 }
@@ -224,6 +225,7 @@ static long walk_crowd(__u32 n, struct walk *walk)
 	if (!crowd->open)
 		return 0;
 	work->other.owner = crowd->owner;
+	work->other.flags = crowd->journal ? OF_JOURNAL : 0;
 	blame(work, &work->other, crowd->open * work->own_cost);
 	return 0;
 }
@@ -245,7 +247,7 @@ static __always_inline void start_work(struct work *work, const struct why_end *
 	work->other.bytes = 0;
 	work->flush_ns = work->device_ns = work->requeued_ns = 0;
 	work->reached = work->blaming = 0;
-	if (work->own.sequence || !end->issue_ns)
+	if ((work->own.flags & OF_SEQUENCE) || !end->issue_ns)
 		return;
 	work->device_ns = work->own.end_ns - work->own.issue_ns;
 	work->requeued_ns = work->own.issue_ns - end->issue_ns;
@@ -305,7 +307,7 @@ static __always_inline void add_own(struct work *work, const struct why_end *end
 #pragma unroll
 	for (int part = 0; part < WHY_IOLAT_PARTS; part++)
 		left -= work->scratch.part_ns[part];
-	if (!work->own.sequence && !end->issue_ns) {
+	if (!(work->own.flags & OF_SEQUENCE) && !end->issue_ns) {
 		add_part(work, WHY_IOLAT_UNKNOWN, left, left);
 		return;
 	}
@@ -328,7 +330,7 @@ static __noinline int divide_all(struct work *work, const struct why_end *end)
 	if (!walk.disk)
 		return 0;
 	start_work(work, end);
-	if (!work->own.waited) { /* who slowed it down is of no interest */
+	if (!(work->own.flags & WAITED_FOR)) { /* who slowed it down is of no interest */
 		work->scratch.part_ns[WHY_IOLAT_WRITEBACK] = work->ns;
 		return 0;
 	}
@@ -367,7 +369,7 @@ static __noinline int send(const struct work *work, const struct why_end *end)
 		return 0;
 	__builtin_memset(event, 0, __builtin_offsetof(struct why_event, kernel_stack));
 	event->is_candidate = !work->scratch.counts;
-	event->unwaited = !work->own.waited;
+	event->unwaited = !(work->own.flags & WAITED_FOR);
 	event->victim = work->victim;
 	event->end_ns = work->own.end_ns;
 	event->ns = work->own.end_ns - end->start_ns;
@@ -420,7 +422,7 @@ __noinline int explain(struct why_end *end)
 	why_clear(&work->scratch, counts);
 	divide_all(work, end);
 	why_add_all(cell, &work->scratch, &work->victim, OF_CULPRITS);
-	if (!counts || (work->own.waited && ns >= why_control.event_ns))
+	if (!counts || ((work->own.flags & WAITED_FOR) && ns >= why_control.event_ns))
 		__sync_fetch_and_add(send(work, end) ? &cell->sent : &cell->dropped, 1);
 	return 0;
 }

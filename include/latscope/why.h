@@ -228,7 +228,7 @@ struct why_kind {
 	__u64 fastest_ns; /* least time with the device */
 	__u64 alones; /* requests that had the disk for themselves from begin to end */
 	__u64 alones_ns; /* their time */
-	/* Numbers of requests by time: of all, of those alone; and by time with the device. */
+	/* Numbers of requests by time: of a sample, of all alone; and by time with the device. */
 	__u32 total_slots[WHY_KIND_SLOTS];
 	__u32 alone_slots[WHY_KIND_SLOTS];
 	__u32 device_slots[WHY_KIND_SLOTS];
