@@ -11,9 +11,7 @@
 #define FAST 0.05 /* where no request was alone: the share that was as fast as one is */
 #define LOW 0.1 /* quantiles of requests alone that are printed */
 #define HIGH 0.9
-#define SURE 2 /* a slope must be so many times its standard error; and with few batches */
-#define SURE_OF_FEW 3
-#define FEW 8
+#define MUCH_BETTER 0.5 /* the errors of the better model, to those of a simpler one */
 #define SATURATED 1.5 /* a disk that has so many times the requests that it serves at a time */
 #define LIMITED 0.5 /* a disk that serves fewer at a time is kept from it by a limit */
 #define SHOWN 3 /* kinds of a disk */
@@ -131,32 +129,56 @@ static void set_bound(struct why_kind *kind)
 
 /* ---- what a request costs the others ---- */
 
-/* The time of a batch in us by its size in KiB: `us` for each of its requests, and `kib_us`. */
+/* The time of a batch in us: `us` for each of its requests, and `kib_us` for each KiB. */
 struct costs {
 	double us, kib_us;
 };
 
+/* Sums of squares of what is left of the times of the batches, by each model. */
+struct errors {
+	double requests, bytes, both;
+};
+
+/* By the number of requests, by their bytes, and, by least squares, by both. */
+static struct errors fit_all(const struct why_load *load, struct costs *bytes, struct costs *both)
+{
+	double n = (double)load->batches, kib = (double)load->batch_kib / n;
+	double us = (double)load->us / n, raw = (double)load->kib_kib,
+	       raw_xy = (double)load->kib_us;
+	double xx = raw - n * kib * kib, xy = raw_xy - n * kib * us;
+	double yy = (double)load->us_us - n * us * us;
+	struct errors errors = { yy, INFINITY, INFINITY };
+
+	if (kib > 0) {
+		*bytes = (struct costs){ .kib_us = us / kib };
+		errors.bytes = (double)load->us_us - us / kib * (2 * raw_xy - us / kib * raw);
+	}
+	if (xx > 0 && xy > 0 && us * xx > kib * xy) {
+		*both = (struct costs){ .us = (us - kib * xy / xx) / WHY_BATCH, .kib_us = xy / xx };
+		errors.both = yy - xy * xy / xx;
+	}
+	return errors;
+}
+
 /*
- * Least squares. The size counts only if it is sure to matter. If the whole is the size, a request
- * without it costs nothing.
+ * Mostly something limits either the bytes or the requests of a second, so both count only if that
+ * explains the times much better: what a limit lets pass at once makes a line through them too flat.
  */
 static bool fit(const struct why_load *load, struct costs *costs)
 {
-	double n = (double)load->batches, kib = (double)load->batch_kib / n;
-	double us = (double)load->us / n, xx, xy, yy, error;
+	struct costs bytes = { 0 }, both = { 0 };
+	struct errors errors;
 
 	*costs = (struct costs){ 0 };
 	if (load->batches < WHY_DISKS_BATCHES)
 		return false;
-	xx = (double)load->kib_kib - n * kib * kib;
-	xy = (double)load->kib_us - n * kib * us;
-	yy = (double)load->us_us - n * us * us;
-	if (load->batches > WHY_DISKS_BATCHES && xx > n && xy > 0) {
-		error = sqrt(fmax(yy - xy * xy / xx, 0) / (n - 2) / xx);
-		if (xy / xx > (n < FEW ? SURE_OF_FEW : SURE) * error)
-			costs->kib_us = fmin(xy / xx, us / kib);
-	}
-	costs->us = (us - costs->kib_us * kib) / WHY_BATCH;
+	errors = fit_all(load, &bytes, &both);
+	if (errors.both < MUCH_BETTER * fmin(errors.requests, errors.bytes))
+		*costs = both;
+	else if (errors.bytes < errors.requests)
+		*costs = bytes;
+	else
+		costs->us = (double)load->us / (double)load->batches / WHY_BATCH;
 	return true;
 }
 

@@ -143,6 +143,40 @@ TEST(requests_cost_where_requests_take_the_time)
 		   "sd7 serves 1 at a time; a read of 4 KiB alone takes 9.98 ms (100 alone, ");
 }
 
+/* 1 ms for each, and 10 us for each KiB. */
+TEST(both_cost_where_both_take_the_time)
+{
+	struct why_kind *kind = add_kind(LAT_OP_READ, 0, 500);
+
+	add_alone(kind, 1 * MS, 100);
+	add_batches(16000 + 1000, 100, 20, 8);
+	add_batches(16000 + 10000, 1000, 20, 8);
+	add_batches(16000 + 30000, 3000, 20, 8);
+	why_disks__learn(&disks);
+	assert_near((double)kind->cost_kib_ns, 10000, 10);
+	assert_near((double)kind->cost_ns, MS, 1000);
+}
+
+/*
+ * A limit of bytes that lets pass some more or less at once: a line through the times would say that
+ * a quarter of the time is for the requests.
+ */
+TEST(a_limit_that_is_not_even_is_still_one_of_bytes)
+{
+	struct why_kind *kind = add_kind(LAT_OP_READ, 0, 500);
+
+	add_alone(kind, 1 * MS, 100);
+	add_batches(62500, 500, 10, 8);
+	add_batches(42500, 500, 10, 8);
+	add_batches(57500, 700, 10, 8);
+	add_batches(77500, 700, 10, 8);
+	add_batches(50000, 600, 20, 8);
+	add_batches(70000, 600, 20, 8);
+	why_disks__learn(&disks);
+	assert_in_range(kind->cost_kib_ns, 95000, 105000);
+	assert_true(kind->cost_ns < 1000);
+}
+
 /* 1 ms alone, but 16 take 160 ms: something limits them. */
 TEST(limits_are_said)
 {
