@@ -162,7 +162,8 @@ static struct errors fit_all(const struct why_load *load, struct costs *bytes, s
 
 /*
  * Mostly something limits either the bytes or the requests of a second, so both count only if that
- * explains the times much better: what a limit lets pass at once makes a line through them too flat.
+ * explains the times much better: what a limit lets pass at once makes a line through them too
+ * flat.
  */
 static bool fit(const struct why_load *load, struct costs *costs)
 {

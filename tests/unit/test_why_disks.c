@@ -52,6 +52,13 @@ static void add_batches(__u64 us, __u64 kib, __u64 times, __u64 open)
 	load->batch_open += times * open;
 }
 
+/* The same, half of them so much shorter, and half so much longer. */
+static void add_uneven(__u64 us, __u64 by_us, __u64 kib, __u64 times)
+{
+	add_batches(us - by_us, kib, times / 2, 8);
+	add_batches(us + by_us, kib, times / 2, 8);
+}
+
 static double alone_ns(const struct why_kind *kind, __u64 ns)
 {
 	return (double)kind->alone[why_kind_slot(ns)] * WHY_ALONE_NS;
@@ -132,10 +139,8 @@ TEST(requests_cost_where_requests_take_the_time)
 	struct why_kind *kind = add_kind(LAT_OP_READ, 0, 500);
 
 	add_alone(kind, 10 * MS, 100);
-	add_batches(159000, 300, 20, 8);
-	add_batches(161000, 300, 20, 8);
-	add_batches(159000, 700, 20, 8);
-	add_batches(161000, 700, 20, 8);
+	add_uneven(160000, 1000, 300, 40);
+	add_uneven(160000, 1000, 700, 40);
 	why_disks__learn(&disks);
 	assert_int_equal(kind->cost_kib_ns, 0);
 	assert_near((double)kind->cost_ns, 10.0 * MS, 10);
@@ -158,20 +163,17 @@ TEST(both_cost_where_both_take_the_time)
 }
 
 /*
- * A limit of bytes that lets pass some more or less at once: a line through the times would say that
- * a quarter of the time is for the requests.
+ * A limit of bytes that lets pass some more or less at once: a line through the times would say
+ * that a quarter of the time is for the requests.
  */
 TEST(a_limit_that_is_not_even_is_still_one_of_bytes)
 {
 	struct why_kind *kind = add_kind(LAT_OP_READ, 0, 500);
 
 	add_alone(kind, 1 * MS, 100);
-	add_batches(62500, 500, 10, 8);
-	add_batches(42500, 500, 10, 8);
-	add_batches(57500, 700, 10, 8);
-	add_batches(77500, 700, 10, 8);
-	add_batches(50000, 600, 20, 8);
-	add_batches(70000, 600, 20, 8);
+	add_uneven(52500, 10000, 500, 20);
+	add_uneven(67500, 10000, 700, 20);
+	add_uneven(60000, 10000, 600, 40);
 	why_disks__learn(&disks);
 	assert_in_range(kind->cost_kib_ns, 95000, 105000);
 	assert_true(kind->cost_ns < 1000);
