@@ -202,6 +202,8 @@ static unsigned int start_programs(const struct bpf_probe *probe, const char *na
 		return submit_programs(probe, names);
 	if (probe->config.why)
 		names[nr++] = "merged";
+	if (probe->config.why && probe->again)
+		names[nr++] = "merged_again";
 	if (probe->config.why && !start)
 		names[nr++] = "hashed_insert";
 	if (!start || !(probe->config.cached || probe->config.why))
