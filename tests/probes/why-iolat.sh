@@ -252,7 +252,7 @@ said() { sed -n '/^{/,$p' "$dir/$1.json" | jq "[.jobs[0].read, .jobs[0].write | 
 # shared WHAT COUNT NEIGHBOUR...: what the reads of the victim lost to its neighbours is what they took longer than alone, by fio's
 # own clock. Sets $lost_ns, $whole_ns: the time of those with neighbours.
 shared() {
-	local what=$1 alone_ns
+	local what=$1 alone_ns unblamed=${unblamed-5}
 
 	ok "$what: the device" test -b "/dev/$disk" || return
 	local options=(--disk "$disk")
@@ -262,7 +262,7 @@ shared() {
 	whole_ns=$(($(said together lat_ns.mean) * $2)) lost_ns=$(($(said together lat_ns.mean) * $2 - alone_ns * $2))
 	diag "$what: alone $alone_ns ns, together $((whole_ns / $2)) ns: lost $((lost_ns * 100 / whole_ns)) %, blamed $(
 		slow "$victim AND culprit NOT LIKE 'victim (%'") of $whole_ns ns; $(grep -a "^$disk" -A 1 "$dir/out" | tr -s ' \n' ' ')"
-	within "$what: the neighbours have what the victim lost to them" $((lost_ns - whole_ns / 20)) \
+	within "$what: the neighbours have what the victim lost to them" $((lost_ns - whole_ns * unblamed / 100)) \
 		"$(slow "$victim AND culprit NOT LIKE 'victim (%'")" $((lost_ns + whole_ns / 20))
 }
 
@@ -299,8 +299,11 @@ serial() {
 	has_of_lost 'serial, two: and the one with large ones' $((90 - hog)) big
 }
 
-# 10 MB/s: who moves most is to blame.
+# 10 MB/s: who moves most is to blame. If the limit was used up before the victim came, it waits though little is done meanwhile;
+# then some of its time is blamed on nobody.
 limited() {
+	local unblamed=10
+
 	null_disk 64 mbps=10 completion_nsec=1000000
 	shared limited 80 "hog ${large/read/write}" || return
 	has_of_lost 'limited: the neighbour is to blame' 99 hog
