@@ -547,6 +547,9 @@ static int describe_run(struct record *record)
 		options->interval_ns ? options->interval_ns : default_interval_ns(record);
 	run->why_by = record->config.why;
 	run->filter = target__describe(&options->target, &record->config, NULL);
+	if (target__name_cgroup(session__names(record->session), &record->config,
+				&run->pressure.cgroup))
+		return out_of_memory(record);
 	if (options->nr_args) {
 		run->workload = join(options->args);
 		if (!run->workload)

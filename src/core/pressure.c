@@ -51,12 +51,17 @@ const struct table_column pressure_columns[PRESSURE_COLUMNS] = {
 				   false },
 	[PRESSURE_OOM_KILLS] = { "oom_kills", "", "processes killed because memory ran out",
 				 TABLE_INTEGER, false },
+	[PRESSURE_MEMORY_HIGH] = { "memory_high_events", "", "times that memory.high of the cgroup "
+				   "held a task up", TABLE_INTEGER, false },
+	[PRESSURE_MEMORY_MAX] = { "memory_max_events", "", "times that the cgroup was about to "
+				  "exceed memory.max", TABLE_INTEGER, false },
 };
 /* clang-format on */
 
 /*
- * Lines of /proc/vmstat. Those of a column are added up: kernels count by zone, or by the kind of
- * page, under other names. Before Linux 5.9 (170b04b7ae49) refaults were not divided.
+ * Lines of /proc/vmstat, or of memory.stat and memory.events of a cgroup. Those of a column are
+ * added up: kernels count by zone, or by the kind of page, under other names. Before Linux 5.9
+ * (170b04b7ae49) refaults were not divided.
  */
 static const struct {
 	const char *name;
@@ -81,18 +86,31 @@ static const struct {
 	{ "pswpin", PRESSURE_SWAPPED_IN },
 	{ "pswpout", PRESSURE_SWAPPED_OUT },
 	{ "oom_kill", PRESSURE_OOM_KILLS },
+	{ "pgscan", PRESSURE_SCANNED }, /* only of cgroups, as all that follow */
+	{ "pgsteal", PRESSURE_RECLAIMED },
+	{ "high", PRESSURE_MEMORY_HIGH },
+	{ "max", PRESSURE_MEMORY_MAX },
 };
 
 /* Files of PSI. For the machine, "full" of the CPU has no meaning: the kernel says always 0. */
 static const struct {
-	const char *path;
+	const char *of_machine, *of_group;
 	int some, full; /* columns; -1: none */
 } stalls[] = {
-	{ "/proc/pressure/cpu", PRESSURE_CPU_SOME, -1 },
-	{ "/proc/pressure/memory", PRESSURE_MEMORY_SOME, PRESSURE_MEMORY_FULL },
-	{ "/proc/pressure/io", PRESSURE_IO_SOME, PRESSURE_IO_FULL },
+	{ "/proc/pressure/cpu", "/cpu.pressure", PRESSURE_CPU_SOME, -1 },
+	{ "/proc/pressure/memory", "/memory.pressure", PRESSURE_MEMORY_SOME, PRESSURE_MEMORY_FULL },
+	{ "/proc/pressure/io", "/io.pressure", PRESSURE_IO_SOME, PRESSURE_IO_FULL },
 };
 #define STALLS (sizeof(stalls) / sizeof(stalls[0]))
+
+/* Files with a counter in each line. */
+static const struct {
+	const char *of_machine, *of_group; /* NULL: there is none */
+} lists[] = {
+	{ "/proc/vmstat", "/memory.stat" },
+	{ NULL, "/memory.events" },
+};
+#define LISTS (sizeof(lists) / sizeof(lists[0]))
 
 /* A cgroup with a CPU limit. */
 struct limited {
@@ -106,7 +124,7 @@ struct counts {
 };
 
 struct pressure {
-	int stalls[STALLS], vmstat; /* -1: cannot be read */
+	int stalls[STALLS], lists[LISTS]; /* negative: cannot be read */
 	struct limited limited[MOST_LIMITED];
 	unsigned int nr_limited, more_limited; /* watched; not watched */
 	struct counts last;
@@ -173,7 +191,7 @@ static void take_stalls(struct counts *counts, const char *content, int column, 
 		add_count(counts, (enum pressure_column)column, us * NS_PER_US);
 }
 
-static void take_vmstat(struct counts *counts, char *content)
+static void take_list(struct counts *counts, char *content)
 {
 	unsigned long long value;
 	char *rest = content, *line;
@@ -236,8 +254,9 @@ static void read_counts(struct pressure *pressure, struct counts *counts)
 		take_stalls(counts, pressure->content, stalls[i].some, "some ");
 		take_stalls(counts, pressure->content, stalls[i].full, "full ");
 	}
-	if (pressure->vmstat >= 0 && !read_content(pressure, pressure->vmstat))
-		take_vmstat(counts, pressure->content);
+	for (size_t i = 0; i < LISTS; i++)
+		if (pressure->lists[i] >= 0 && !read_content(pressure, pressure->lists[i]))
+			take_list(counts, pressure->content);
 	take_throttled(pressure, counts);
 }
 
@@ -291,46 +310,36 @@ static void add_limited(struct pressure *pressure, const char *cgroup)
 		close(limited->fd);
 }
 
-/* Those that exist now; walking the tree in each interval would cost too much. */
-static int find_limited(struct pressure *pressure, const char *root, char why[RUN_TEXT])
+/* Those that exist now, from `top` down; walking the tree in each interval would cost too much. */
+static int find_limited(struct pressure *pressure, const char *top, char why[RUN_TEXT])
 {
-	char *paths[2] = { NULL, NULL };
-	struct cgroups *cgroups;
+	char *paths[2] = { (char *)top, NULL };
+	FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
 	FTSENT *entry;
-	FTS *walk;
-	int err = cgroups__new(&cgroups, root);
 
-	if (err == -ENOMEM)
-		return err;
-	if (err) {
-		add_why(why, "throttling: no cgroups of version 2");
-		return 0;
-	}
-	paths[0] = strdup(cgroups__mount(cgroups));
-	cgroups__free(cgroups);
-	walk = paths[0] ? fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL) : NULL;
-	while (walk && (entry = fts_read(walk)))
+	if (!walk)
+		return -ENOMEM;
+	while ((entry = fts_read(walk)))
 		if (entry->fts_info == FTS_D)
 			add_limited(pressure, entry->fts_path);
-	err = walk ? 0 : -ENOMEM;
-	if (walk)
-		fts_close(walk);
-	free(paths[0]);
-	if (!err && !pressure->nr_limited)
+	fts_close(walk);
+	if (!pressure->nr_limited)
 		add_why(why, "throttling: no cgroup has a CPU limit");
 	if (pressure->more_limited)
 		add_why(why, "throttling: of %d cgroups only, %u more have a limit", MOST_LIMITED,
 			pressure->more_limited);
-	return err;
+	return 0;
 }
 
-static void explain_stalls(const struct pressure *pressure, char why[RUN_TEXT])
+static void explain_stalls(const struct pressure *pressure, bool of_group, char why[RUN_TEXT])
 {
 	unsigned int missing = 0;
 
 	for (size_t i = 0; i < STALLS; i++)
 		missing += pressure->stalls[i] < 0;
-	if (missing == STALLS && pressure->stalls[0] == -ENOENT)
+	if (missing && of_group)
+		add_why(why, "PSI: cannot read *.pressure of the cgroup");
+	else if (missing == STALLS && pressure->stalls[0] == -ENOENT)
 		add_why(why, "PSI: no /proc/pressure, the kernel runs without it; start it with "
 			     "psi=1");
 	else if (missing)
@@ -340,7 +349,7 @@ static void explain_stalls(const struct pressure *pressure, char why[RUN_TEXT])
 /* A file can be there and refuse to be read: PSI that is switched off, or hidden by a container. */
 static int open_readable(struct pressure *pressure, const char *root, const char *path)
 {
-	int fd = open_file(root, path), err;
+	int fd = path ? open_file(root, path) : -ENOENT, err;
 
 	if (fd < 0)
 		return fd;
@@ -351,7 +360,49 @@ static int open_readable(struct pressure *pressure, const char *root, const char
 	return err ? err : -ENODATA;
 }
 
-int pressure__open(struct pressure **out, const char *root, char why[RUN_TEXT])
+/* `group`: the directory of the cgroup; NULL: of the machine, below `root`. */
+static void open_files(struct pressure *pressure, const char *root, const char *group,
+		       char why[RUN_TEXT])
+{
+	const char *from = group ? group : root;
+
+	for (size_t i = 0; i < STALLS; i++)
+		pressure->stalls[i] = open_readable(
+			pressure, from, group ? stalls[i].of_group : stalls[i].of_machine);
+	explain_stalls(pressure, group, why);
+	for (size_t i = 0; i < LISTS; i++) {
+		const char *path = group ? lists[i].of_group : lists[i].of_machine;
+
+		pressure->lists[i] = open_readable(pressure, from, path);
+		if (path && pressure->lists[i] < 0)
+			add_why(why, "reclaim: %s: %s", path + (group != NULL),
+				strerror(-pressure->lists[i]));
+	}
+}
+
+/* Opens all, with the limits of cgroups below the mount of version 2, if there is one. */
+static int open_all(struct pressure *pressure, const char *root, const char *group,
+		    char why[RUN_TEXT])
+{
+	char path[PATH_MAX] = "";
+	struct cgroups *cgroups;
+	int err = cgroups__new(&cgroups, root);
+
+	if (err == -ENOMEM)
+		return err;
+	group = group && strcmp(group, "/") ? group : NULL;
+	if (!err) {
+		snprintf(path, sizeof(path), "%s%s", cgroups__mount(cgroups), group ? group : "");
+		cgroups__free(cgroups);
+	}
+	open_files(pressure, root, group && path[0] ? path : NULL, why);
+	if (path[0])
+		return find_limited(pressure, path, why);
+	add_why(why, "throttling: no cgroups of version 2");
+	return 0;
+}
+
+int pressure__open(struct pressure **out, const char *root, const char *group, char why[RUN_TEXT])
 {
 	struct pressure *pressure = calloc(1, sizeof(*pressure));
 	int err;
@@ -359,13 +410,9 @@ int pressure__open(struct pressure **out, const char *root, char why[RUN_TEXT])
 	why[0] = '\0';
 	if (!pressure)
 		return -ENOMEM;
-	for (size_t i = 0; i < STALLS; i++)
-		pressure->stalls[i] = open_readable(pressure, root, stalls[i].path);
-	explain_stalls(pressure, why);
-	pressure->vmstat = open_readable(pressure, root, "/proc/vmstat");
-	if (pressure->vmstat < 0)
-		add_why(why, "reclaim: /proc/vmstat: %s", strerror(-pressure->vmstat));
-	err = find_limited(pressure, root, why);
+	memset(pressure->stalls, -1, sizeof(pressure->stalls));
+	memset(pressure->lists, -1, sizeof(pressure->lists));
+	err = open_all(pressure, root, group, why);
 	if (err) {
 		pressure__close(pressure);
 		return err;
@@ -381,10 +428,25 @@ void pressure__close(struct pressure *pressure)
 	for (size_t i = 0; i < STALLS; i++)
 		if (pressure->stalls[i] >= 0)
 			close(pressure->stalls[i]);
-	if (pressure->vmstat >= 0)
-		close(pressure->vmstat);
+	for (size_t i = 0; i < LISTS; i++)
+		if (pressure->lists[i] >= 0)
+			close(pressure->lists[i]);
 	for (unsigned int i = 0; i < pressure->nr_limited; i++)
 		if (pressure->limited[i].fd >= 0)
 			close(pressure->limited[i].fd);
 	free(pressure);
+}
+
+bool pressure__gained(const struct table *table, enum pressure_column column, uint64_t *gained)
+{
+	const struct table_aggregate *sum;
+
+	*gained = 0;
+	if (!table || column >= table__columns(table) || !table__keys(table))
+		return false;
+	sum = table__aggregate(table, 0, column);
+	if (!sum->rows)
+		return false;
+	*gained = (uint64_t)sum->sum;
+	return true;
 }

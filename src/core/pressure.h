@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pressure of the whole machine: stalls for CPU, memory and I/O (PSI), reclaim, swap and CPU
- * limits, as changes of the kernel's counters by interval. docs/format.md lists the columns.
+ * Pressure of the whole machine or of one cgroup: stalls for CPU, memory and I/O (PSI), reclaim, swap
+ * and limits, as changes of the kernel's counters by interval. docs/format.md lists the columns.
  */
 #ifndef LATSCOPE_CORE_PRESSURE_H
 #define LATSCOPE_CORE_PRESSURE_H
@@ -27,6 +27,9 @@ enum pressure_column {
 	PRESSURE_SWAPPED_IN,
 	PRESSURE_SWAPPED_OUT,
 	PRESSURE_OOM_KILLS,
+	PRESSURE_FIRST_COLUMNS, /* older recordings have only those before */
+	PRESSURE_MEMORY_HIGH = PRESSURE_FIRST_COLUMNS, /* only of a cgroup */
+	PRESSURE_MEMORY_MAX,
 	PRESSURE_COLUMNS,
 };
 
@@ -36,10 +39,12 @@ struct pressure;
 
 /*
  * Opens the kernel's files; needs no privilege. `root` is a prefix of every path, "" for this
- * machine. `why` gets what is missing and the reasons, or stays empty: those columns are then
- * unknown. 0 or -ENOMEM.
+ * machine. `group`: path of a cgroup below the mount of version 2; NULL: the whole machine. `why`
+ * gets what is missing and the reasons, or stays empty: those columns are then unknown. 0 or
+ * -ENOMEM.
  */
-int pressure__open(struct pressure **pressure, const char *root, char why[RUN_TEXT]);
+int pressure__open(struct pressure **pressure, const char *root, const char *group,
+		   char why[RUN_TEXT]);
 void pressure__close(struct pressure *pressure);
 
 /*
@@ -47,5 +52,8 @@ void pressure__close(struct pressure *pressure);
  * start. 0 or -errno.
  */
 int pressure__read(struct pressure *pressure, struct table *table, uint64_t time_ns);
+
+/* What a column gained in all folded rows; `table` may be NULL. False: it is unknown. */
+bool pressure__gained(const struct table *table, enum pressure_column column, uint64_t *gained);
 
 #endif

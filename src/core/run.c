@@ -38,6 +38,8 @@ void run__clear(struct run *run)
 		free(run->probes[i].filter);
 		run->probes[i].filter = NULL;
 	}
+	free(run->pressure.cgroup);
+	run->pressure.cgroup = NULL;
 	table__free(run->pressure.table);
 	run->pressure.table = NULL;
 	table__free(run->activity);

@@ -111,8 +111,9 @@ struct run_life {
 	bool ended; /* before the window closed */
 };
 
-/* Pressure of the machine by interval: see pressure.h. */
+/* Pressure of the machine, or of the cgroup that filters, by interval: see pressure.h. */
 struct run_pressure {
+	char *cgroup; /* its path below the mount; NULL: it is of the machine; owned */
 	struct table *table; /* NULL: not recorded; owned */
 	char why[RUN_TEXT]; /* not empty: what of it is unknown, and why */
 };

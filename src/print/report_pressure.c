@@ -5,6 +5,7 @@
 
 #include <json-c/json.h>
 
+#include <core/coverage.h>
 #include <core/units.h>
 #include <store/json_print.h>
 
@@ -118,7 +119,7 @@ static void add_means(struct wrap *wrap, const struct correlation_series *series
 /* Does the probe follow the pressure? One sentence, whatever the answer is. */
 static void print_answer(FILE *out, const struct correlation_series *series,
 			 const struct timeline_probe *probe, const struct correlation_pair *pair,
-			 const char *name)
+			 const char *name, const struct coverage *low)
 {
 	static const char *const verbs[] = { "is not shown to follow", "follows", "falls with" };
 	struct wrap wrap = { 0 };
@@ -130,7 +131,22 @@ static void print_answer(FILE *out, const struct correlation_series *series,
 		wrap__add(&wrap, "%s %s %s: ", probe->probe->name, verbs[pair->verdict], name);
 		add_means(&wrap, series, pair);
 	}
+	if (low)
+		wrap__add(&wrap, "; most of this pressure is not in %s", low->samples);
 	wrap__print(&wrap, out, 2, 2);
+}
+
+/*
+ * If the pressure of this column is mostly outside the probe's samples, the probe may fall with it:
+ * a task that is held up elsewhere has none. NULL: it is not, as far as is known.
+ */
+static const struct coverage *low_coverage(struct coverage *coverage, const struct run *run,
+					   const struct run_probe *probe,
+					   enum pressure_column column)
+{
+	if (!coverage__of(coverage, run, probe) || coverage->column != column)
+		return NULL;
+	return coverage__is_low(coverage) ? coverage : NULL;
 }
 
 /* Of the other columns, those that have a verdict: only rho, since they repeat the answer. */
@@ -151,35 +167,44 @@ static void print_details(FILE *out, const struct correlation *correlation, unsi
 		wrap__print(&wrap, out, 4, 2);
 }
 
+static void print_answers(FILE *out, const struct correlation *correlation, unsigned int probe)
+{
+	const struct timeline_probe *of = &correlation->timeline->probes[probe];
+	struct coverage coverage;
+
+	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+		const struct correlation_series *series =
+			correlation__pressure(correlation, asked[i].column);
+
+		print_answer(out, series, of, &series->pairs[probe], asked[i].name,
+			     low_coverage(&coverage, correlation->timeline->run, of->probe,
+					  asked[i].column));
+	}
+	print_details(out, correlation, probe);
+}
+
 void report__print_pressure(FILE *out, const struct correlation *correlation)
 {
 	const struct timeline *timeline = correlation->timeline;
-	const char *why = timeline->run->pressure.why;
+	const char *cgroup = timeline->run->pressure.cgroup, *why = timeline->run->pressure.why;
 	struct wrap wrap = { 0 };
 
 	if (!timeline->nr || correlation->nr == correlation->nr_keys)
 		return;
 	fputc('\n', out);
-	wrap__add(&wrap, "Pressure of the whole machine: share of the time in which a task waited "
-			 "(PSI; full: while none worked), major page faults and reclaimed pages");
+	wrap__add(
+		&wrap,
+		"Pressure of the %s%s: share of the time in which a task waited (PSI; full: while "
+		"none worked), major page faults and reclaimed pages",
+		cgroup ? "cgroup " : "whole machine", cgroup ? cgroup : "");
 	wrap__print(&wrap, out, 0, 2);
 	print_lines(out, correlation);
 	if (why[0]) {
 		wrap__add(&wrap, "unknown: %s", why);
 		wrap__print(&wrap, out, 2, 2);
 	}
-	if (timeline->nr < 2)
-		return;
-	for (unsigned int j = 0; j < timeline->nr_probes; j++) {
-		for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
-			const struct correlation_series *series =
-				correlation__pressure(correlation, asked[i].column);
-
-			print_answer(out, series, &timeline->probes[j], &series->pairs[j],
-				     asked[i].name);
-		}
-		print_details(out, correlation, j);
-	}
+	for (unsigned int i = 0; timeline->nr > 1 && i < timeline->nr_probes; i++)
+		print_answers(out, correlation, i);
 }
 
 /* The column's name, but for shares without its unit: "memory_some", "major_faults". */
@@ -255,6 +280,7 @@ void report__add_pressure(struct json_object *to, const struct correlation *corr
 		json_object_array_add(columns, column_json(correlation, &correlation->series[i]));
 	for (size_t i = 0; i < timeline->nr; i++)
 		json_object_array_add(intervals, interval_json(correlation, i));
+	fields__text(object, "cgroup", timeline->run->pressure.cgroup);
 	fields__text(object, "unknown",
 		     timeline->run->pressure.why[0] ? timeline->run->pressure.why : NULL);
 	json_object_object_add(object, "columns", columns);

@@ -15,6 +15,7 @@
 #include <core/summary.h>
 #include <core/units.h>
 
+#include "coverage.h"
 #include "wrap.h"
 
 #define WARN_SHARE 0.001 /* share of events that can hide a p99.9 */
@@ -545,6 +546,8 @@ void text__probe(FILE *out, const struct run *run, const struct run_probe *probe
 	}
 	heading(&page, 0);
 	doubts(&page);
+	if (!probe->why) /* else it comes with the parts */
+		coverage_text__probe(out, run, probe);
 	histogram(&page, hist);
 	percentiles(&page);
 	tail(&page, hist);
@@ -590,6 +593,7 @@ void text__run(FILE *out, const struct run *run)
 		wrap__add(&wrap, "only: %s", run->filter);
 		wrap__print(&wrap, out, 0, 2);
 	}
+	coverage_text__cgroup(out, run);
 	for (unsigned int i = 0; i < run->nr_labels; i++)
 		wrap__add(&wrap, "%s%s=%s", i ? ", " : "labels: ", run->labels[i].key,
 			  run->labels[i].value);

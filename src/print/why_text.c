@@ -5,6 +5,7 @@
 #include <core/units.h>
 #include <stats/why.h>
 
+#include "coverage.h"
 #include "text.h"
 #include "wrap.h"
 
@@ -188,6 +189,7 @@ int why_text__print(FILE *out, const struct run *run, const struct run_probe *pr
 	if (err)
 		goto clear;
 	heading(out, probe);
+	coverage_text__probe(out, run, probe);
 	if (summary.total_ns) {
 		paragraph(out, "", summary.sentence, ".");
 		paragraph(out, "", probe->why->disks, "."); /* the slow time was divided by them */

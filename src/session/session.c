@@ -373,17 +373,17 @@ static void watch_activity(struct session *session, struct session_result *resul
 }
 
 /*
- * Of recordings only, since they have a time line. Their intervals may be read late, so the
- * pressure of an interval is that between two readings, as with the probes.
+ * Of recordings, since they have a time line, and where a cgroup filters, for its sums. Intervals may
+ * be read late, so the pressure of an interval is that between two readings, as with the probes.
  */
 static void watch_pressure(struct session *session, struct session_result *result)
 {
 	struct run_pressure *to = &session->run->pressure;
 	int err;
 
-	if (!session->recording->dir[0] || session->recording->is_endless)
+	if (session->recording->is_endless || (!session->recording->dir[0] && !to->cgroup))
 		return;
-	err = pressure__open(&session->pressure, "", to->why);
+	err = pressure__open(&session->pressure, "", to->cgroup, to->why);
 	if (!err)
 		err = table__new(&to->table, pressure_columns, PRESSURE_COLUMNS);
 	fault(session, result, SESSION_READ, err);

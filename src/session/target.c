@@ -112,6 +112,14 @@ int target__resolve(const struct target *target, struct lat_config *config, char
 	return err;
 }
 
+int target__name_cgroup(const struct names *names, const struct lat_config *config, char **path)
+{
+	const char *found = config->cgroup ? names__cgroup_path(names, config->cgroup) : NULL;
+
+	*path = found ? strdup(found) : NULL;
+	return found && !*path ? -ENOMEM : 0;
+}
+
 /* The device that is measured: for a partition its disk, for a link its target. */
 static void describe_disk(FILE *out, uint32_t id)
 {

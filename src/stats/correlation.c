@@ -92,12 +92,20 @@ static void name_column(char name[RUN_NAME], const struct table_column *column, 
 		*at = ' ';
 }
 
-/* Does the table have the columns of this version? A file may contain anything. */
+/* Of the columns of this version, those that the table has. */
+static unsigned int pressure_of(const struct table *table)
+{
+	unsigned int columns = table__columns(table);
+
+	return columns < PRESSURE_COLUMNS ? columns : PRESSURE_COLUMNS;
+}
+
+/* Does the table have the columns of this version, or the first ones? A file may contain anything. */
 static bool is_pressure(const struct table *table)
 {
-	if (table__columns(table) < PRESSURE_COLUMNS)
+	if (table__columns(table) < PRESSURE_FIRST_COLUMNS)
 		return false;
-	for (unsigned int i = 0; i < PRESSURE_COLUMNS; i++)
+	for (unsigned int i = 0; i < pressure_of(table); i++)
 		if (strcmp(table__column(table, i)->name, pressure_columns[i].name) ||
 		    table__column(table, i)->kind != TABLE_INTEGER)
 			return false;
@@ -108,7 +116,7 @@ static int add_pressure(struct correlation *correlation, const struct table *tab
 {
 	int err = 0;
 
-	for (unsigned int i = 0; !err && i < PRESSURE_COLUMNS; i++) {
+	for (unsigned int i = 0; !err && i < pressure_of(table); i++) {
 		struct correlation_series *series = &correlation->series[correlation->nr];
 
 		series->unit =
@@ -137,7 +145,7 @@ static int start(struct correlation *correlation)
 const struct correlation_series *correlation__pressure(const struct correlation *correlation,
 						       enum pressure_column column)
 {
-	if (correlation->nr == correlation->nr_keys)
+	if (column >= correlation->nr - correlation->nr_keys)
 		return NULL;
 	return &correlation->series[correlation->nr_keys + column];
 }

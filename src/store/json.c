@@ -12,6 +12,7 @@
 #include <core/account.h>
 #include <core/activity.h>
 #include <core/counts.h>
+#include <core/coverage.h>
 #include <core/hist.h>
 #include <core/pressure.h>
 #include <core/process_shares.h>
@@ -347,6 +348,25 @@ static struct json_object *why(const struct run_why *of)
 	return object;
 }
 
+static void put_coverage(struct json_object *to, const struct run *run,
+			 const struct run_probe *probe)
+{
+	struct json_object *object;
+	struct coverage coverage;
+	bool known;
+
+	if (!coverage__of(&coverage, run, probe))
+		return;
+	known = coverage.samples_ns != UINT64_MAX;
+	object = json_object_new_object();
+	put_text(object, "stall_of", coverage.resource);
+	put_count(object, "stall_ns", coverage.stall_ns);
+	put(object, "explained_at_most_ns",
+	    known ? json_object_new_uint64(coverage.most_ns) : NULL);
+	put_count(object, "lost", coverage.lost);
+	put(to, "coverage", object);
+}
+
 static void put_probe(struct json_object *to, const struct run *run, const struct run_probe *probe)
 {
 	const struct lat_cell *primary = &probe->total.metrics[0];
@@ -366,6 +386,7 @@ static void put_probe(struct json_object *to, const struct run *run, const struc
 	put(to, "accounting", probe_accounting(run, probe));
 	put(to, "mechanism", mechanism(run, probe));
 	put(to, "metrics", metrics(probe, &probe->total));
+	put_coverage(to, run, probe);
 	if (probe->by)
 		put(to, "keys", keys(probe));
 	if (probe->why)
@@ -404,6 +425,23 @@ static struct json_object *labels(const struct run *run)
 	return object;
 }
 
+/* What the kernel's counters of the cgroup that filters gained. */
+static struct json_object *cgroup(const struct run_pressure *pressure)
+{
+	struct json_object *object = json_object_new_object();
+	uint64_t gained;
+
+	put_text(object, "path", pressure->cgroup);
+	put_text(object, "unknown", pressure->why[0] ? pressure->why : NULL);
+	for (unsigned int i = 0; i < PRESSURE_COLUMNS; i++) {
+		bool known = pressure__gained(pressure->table, i, &gained);
+
+		put(object, pressure_columns[i].name,
+		    known ? json_object_new_uint64(gained) : NULL);
+	}
+	return object;
+}
+
 static void put_run(struct json_object *to, const struct run *run, const char *filter)
 {
 	if (run->span_to_ns) {
@@ -413,6 +451,8 @@ static void put_run(struct json_object *to, const struct run *run, const char *f
 	put_text(to, "start_utc", run->start_utc);
 	put(to, "workload", run->workload ? workload(run) : NULL);
 	put_text(to, "filter", filter);
+	if (run->pressure.cgroup)
+		put(to, "cgroup", cgroup(&run->pressure));
 	put(to, "host", run->host ? json_tokener_parse(run->host) : NULL);
 	put(to, "labels", labels(run));
 	put(to, "complete", json_object_new_boolean(run->complete));

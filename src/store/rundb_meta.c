@@ -58,6 +58,8 @@ int rundb_meta__take(struct run *run, sqlite3_stmt *row)
 		return read_split(row, 1, &run->why_by);
 	if (!strcmp(name, "pressure_why"))
 		rundb_row__text(row, 1, run->pressure.why, sizeof(run->pressure.why));
+	if (!strcmp(name, "pressure_cgroup"))
+		return rundb_row__owned(row, 1, &run->pressure.cgroup);
 	if (!strcmp(name, "frames_why"))
 		rundb_row__text(row, 1, run->frames_why, sizeof(run->frames_why));
 	if (!strcmp(name, "start_utc"))

@@ -222,6 +222,8 @@ static void put_tables(struct rundb_writer *writer, const struct run *run)
 	}
 	if (run->pressure.why[0])
 		put_text(writer, "pressure_why", run->pressure.why);
+	if (run->pressure.cgroup)
+		put_text(writer, "pressure_cgroup", run->pressure.cgroup);
 }
 
 /* The edges of all slots, so that queries need not know the bucket scheme. */

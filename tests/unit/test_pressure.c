@@ -3,6 +3,9 @@
 #include "fields.h"
 #include "sheet.h"
 
+#include "core/coverage.h"
+#include "print/coverage.h"
+
 #define PSI(some, full)                                           \
 	"some avg10=1.00 avg60=2.00 avg300=3.00 total=" some "\n" \
 	"full avg10=0.00 avg60=0.00 avg300=0.00 total=" full "\n"
@@ -14,6 +17,7 @@
 static struct pressure *pressure;
 static struct table *table;
 static char why[RUN_TEXT];
+static const char *of_group; /* NULL: the machine */
 
 static void write_psi(const char *cpu, const char *memory, const char *io)
 {
@@ -32,12 +36,13 @@ static void write_limited(const char *group, const char *limit, const char *us)
 static void open_here(void)
 {
 	assert_int_equal(table__new(&table, pressure_columns, PRESSURE_COLUMNS), 0);
-	assert_int_equal(pressure__open(&pressure, dir, why), 0);
+	assert_int_equal(pressure__open(&pressure, dir, of_group, why), 0);
 	assert_int_equal(pressure__read(pressure, NULL, 0), 0);
 }
 
 static void close_here(void)
 {
+	of_group = NULL;
 	pressure__close(pressure);
 	table__free(table);
 }
@@ -139,6 +144,153 @@ ON_FILES(without_a_limit_throttling_is_unknown)
 	assert_int_equal(pressure__read(pressure, table, 1), 0);
 	assert_int_equal(value(PRESSURE_THROTTLED), -1);
 	assert_has(why, "throttling: no cgroup has a CPU limit");
+}
+
+static void write_group(const char *name, const char *content)
+{
+	unit_write(dir, unit_text("sys/fs/cgroup/a/%s", name), content);
+}
+
+/* A cgroup, and around it the machine, which gains other amounts. */
+static void write_state(bool after)
+{
+	write_psi(after ? PSI("900", "7") : PSI("100", "7"),
+		  after ? PSI("9000", "700") : PSI("1000", "500"), PSI("30", "20"));
+	unit_write(dir, "proc/vmstat", after ? "pgmajfault 55\noom_kill 9\n" : "pgmajfault 5\n");
+	write_limited("a/b", "20000 100000", after ? "75" : "70");
+	write_limited("other", "20000 100000", after ? "970" : "70");
+	write_group("cpu.pressure", PSI("1", "0"));
+	write_group("memory.pressure", after ? PSI("6210", "40") : PSI("10", "0"));
+	write_group("io.pressure", PSI("3", "0"));
+	write_group("memory.stat", after ? "pgscan 104\npgsteal 52\npgmajfault 8\n"
+					 : "pgscan 4\npgsteal 2\npgmajfault 7\n");
+	write_group("memory.events", after ? "low 0\nhigh 173\nmax 1\noom 0\noom_kill 2\n"
+					   : "low 0\nhigh 3\nmax 1\noom 0\noom_kill 0\n");
+}
+
+ON_FILES(pressure_of_a_cgroup_is_not_that_of_the_machine)
+{
+	static const struct {
+		enum pressure_column column;
+		int64_t value;
+	} gained[] = {
+		{ PRESSURE_CPU_SOME, 0 },	 { PRESSURE_MEMORY_SOME, 6200000 },
+		{ PRESSURE_MEMORY_FULL, 40000 }, { PRESSURE_MAJOR_FAULTS, 1 },
+		{ PRESSURE_SCANNED, 100 },	 { PRESSURE_RECLAIMED, 50 },
+		{ PRESSURE_MEMORY_HIGH, 170 },	 { PRESSURE_MEMORY_MAX, 0 },
+		{ PRESSURE_OOM_KILLS, 2 },	 { PRESSURE_THROTTLED, 5000 },
+	};
+
+	of_group = "/a";
+	unit_write(dir, "proc/self/mounts", "none /sys/fs/cgroup cgroup2 rw 0 0\n");
+	write_state(false);
+	open_here();
+	write_state(true);
+	assert_int_equal(pressure__read(pressure, table, 1), 0);
+	for (size_t i = 0; i < sizeof(gained) / sizeof(gained[0]); i++)
+		if (value(gained[i].column) != gained[i].value)
+			fail_msg("%s", pressure_columns[gained[i].column].name);
+	assert_string_equal(why, "");
+}
+
+ON_FILES(a_cgroup_without_files_is_unknown_not_the_machine)
+{
+	of_group = "/gone";
+	unit_write(dir, "proc/self/mounts", "none /sys/fs/cgroup cgroup2 rw 0 0\n");
+	write_psi(PSI("100", "7"), PSI("1000", "500"), PSI("30", "20"));
+	unit_write(dir, "proc/vmstat", "pgmajfault 5\n");
+	open_here();
+	assert_int_equal(pressure__read(pressure, table, 1), 0);
+	for (unsigned int i = 0; i < PRESSURE_COLUMNS; i++)
+		assert_int_equal(value((enum pressure_column)i), -1);
+	assert_has(why, "PSI: cannot read *.pressure of the cgroup",
+		   "reclaim: memory.stat: No such file", "reclaim: memory.events: No such file");
+}
+
+/* ---- how much of it samples can be ---- */
+
+static struct run covered;
+
+static struct run_probe *cover(const char *name, const char *filter, int64_t stall_ns,
+			       uint64_t samples_ns)
+{
+	struct run_probe *probe = &covered.probes[0];
+
+	memset(&covered, 0, sizeof(covered));
+	strcpy(probe->name, name);
+	covered.nr_probes = 1;
+	covered.complete = true;
+	covered.filter = strdup(filter);
+	covered.pressure.cgroup = strdup("/a");
+	probe->total.metrics[why__metric(name)].hist.sum_ns = samples_ns;
+	assert_int_equal(table__new(&covered.pressure.table, pressure_columns, PRESSURE_COLUMNS),
+			 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(table__add_row(covered.pressure.table, 1), 0);
+		table__set_integer(covered.pressure.table, PRESSURE_MEMORY_SOME, stall_ns / 2);
+		table__set_integer(covered.pressure.table, PRESSURE_IO_SOME, stall_ns / 2);
+		table__set_integer(covered.pressure.table, PRESSURE_MEMORY_HIGH, 85);
+		assert_int_equal(table__fold(covered.pressure.table), 0);
+	}
+	return probe;
+}
+
+static const char *said(const struct run_probe *probe)
+{
+	coverage_text__probe(unit_print(), &covered, probe);
+	return flat(sheet());
+}
+
+static void uncover(void)
+{
+	run__clear(&covered);
+}
+
+TEST(a_stall_outside_page_faults_is_told, NULL, uncover)
+{
+	const struct run_probe *probe =
+		cover("memlat", "cgroup a, disk sda (iolat)", 6200000000, 190000000);
+
+	assert_string_equal(
+		said(probe),
+		" memory stall of the cgroup 6.20 s (PSI); explained at most 3.06 % (page faults: "
+		"190 ms); memory.high struck 170 times. The rest is at the return to user mode, "
+		"where memory.high holds tasks up, or in other system calls ");
+}
+
+TEST(what_is_in_flight_may_explain_it, NULL, uncover)
+{
+	struct run_probe *probe = cover("memlat", "cgroup a", 6200000000, 190000000);
+
+	probe->in_flight.count = 1;
+	probe->in_flight_age_known = true;
+	probe->in_flight.sum_ns = 6000000000;
+	assert_has(said(probe), "explained at most ", "(page faults: 6.19 s)");
+	assert_lacks(said(probe), "The rest");
+	probe->in_flight_age_known = false;
+	assert_has(said(probe), "how much of it are page faults is unknown");
+}
+
+TEST(samples_of_many_tasks_can_be_all_of_it, NULL, uncover)
+{
+	struct run_probe *probe = cover("iolat", "cgroup a", 1000000000, 3000000000);
+
+	assert_string_equal(said(probe),
+			    " I/O stall of the cgroup 1.00 s (PSI); block requests can "
+			    "be all of it: 3.00 s together ");
+	probe->total.metrics[2].counts[LAT_MAP_FULL] = 3;
+	assert_has(said(probe), "3.00 s together; 3 were not measured");
+}
+
+TEST(no_other_filter_may_be_in_force, NULL, uncover)
+{
+	struct coverage coverage;
+
+	assert_false(coverage__of(&coverage, &covered,
+				  cover("memlat", "process 7, cgroup a", 1000000000, 1)));
+	uncover();
+	assert_false(coverage__of(&coverage, &covered,
+				  cover("iolat", "cgroup a, disk sda (iolat)", 1000000000, 1)));
 }
 
 /* ---- in a recording ---- */
@@ -258,6 +410,14 @@ TEST(recordings_without_it_say_nothing, NULL, bursts_end)
 	assert_string_equal(sheet(), "");
 	assert_int_equal(json_object_object_length(object), 0);
 	json_object_put(object);
+}
+
+/* Before there were columns that only cgroups have. */
+TEST(older_recordings_have_it_too, NULL, bursts_end)
+{
+	make(pressure_columns, PRESSURE_FIRST_COLUMNS);
+	assert_int_equal(pair_of(PRESSURE_MEMORY_SOME)->verdict, TIMELINE_POSITIVE);
+	assert_null(correlation__pressure(&correlation, PRESSURE_MEMORY_HIGH));
 }
 
 /* A file may have any columns under this name. */
