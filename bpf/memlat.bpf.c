@@ -550,6 +550,7 @@ static __always_inline int forget_task(struct task_struct *task)
 
 	if (control.closed_ns)
 		return 0;
+	unseen_at_exit(task);
 	forget_calls(task->pid);
 	own = others.any ? bpf_task_storage_get(&tasks, task, NULL, 0) : NULL;
 	if (own && own->call.start_ns) {

@@ -7,7 +7,7 @@
 #ifndef LATSCOPE_MEMLAT_EVENT_BPF_H
 #define LATSCOPE_MEMLAT_EVENT_BPF_H
 
-#include "memlat_sample.bpf.h"
+#include "memlat_unseen.bpf.h"
 
 /* A place for a fault of a task that has its first place taken; NULL: there is none. */
 static __always_inline struct memlat_call *event_claim(__u64 id)
@@ -104,6 +104,8 @@ static __always_inline void event_ended(const struct memlat_call *call,
 
 	if (!cell)
 		return;
+	if (filter_by_task(&config))
+		note_seen();
 	cell->counts[LAT_SEEN]++;
 	if (call->address != ctx->addr) {
 		cell->counts[LAT_UNMATCHED]++;
@@ -124,8 +126,11 @@ static __noinline struct memlat_call *event_end_rare(__u64 id)
 
 	if (others.marked)
 		unmark();
-	if (!call && cell)
+	if (!call && cell) {
 		call_unknown(cell, LAT_MISSED_START);
+		if (filter_by_task(&config) && is_counted(bpf_get_current_task_btf()))
+			note_seen();
+	}
 	return call;
 }
 

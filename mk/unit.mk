@@ -49,6 +49,7 @@ $(OUT)/tests/unit/test_serve: $(patsubst %,$(OUT)/san/src/serve/%.o,bytes exposi
 $(OUT)/tests/unit/test_metrics: $(patsubst %,$(OUT)/san/src/serve/%.o,bytes exposition exposition_otlp exposition_proto exposition_text metrics)
 $(OUT)/tests/unit/test_recorder: $(patsubst %,$(OUT)/san/src/serve/%.o,recorder ring_files)
 $(OUT)/tests/unit/test_fleet: $(OUT)/san/src/serve/bytes.o $(patsubst %,$(OUT)/san/src/fleet/%.o,answer answer_notes data question sql)
+$(OUT)/tests/unit/test_fault_count: $(OUT)/san/src/probes/fault_count.o
 $(OUT)/tests/unit/test_why_pairs: $(OUT)/san/src/probes/why_pairs.o
 $(OUT)/tests/unit/test_why_disks: $(OUT)/san/src/probes/why_disks.o
 $(OUT)/tests/unit/test_disk_blame: $(OUT)/san/src/probes/why_disks.o

@@ -240,6 +240,8 @@ struct task_struct {
 	unsigned long nivcsw;
 	__u64 start_time;
 	__u64 start_boottime;
+	unsigned long min_flt;
+	unsigned long maj_flt;
 	char comm[16];
 };
 

@@ -408,7 +408,18 @@ struct memlat_task {
 		call; /* perf-event: the fault in progress, if no place was free for it */
 	__u32 bits; /* enum memlat_bit: what was found out during a call */
 	__u32 before; /* calls in progress at the attach, whose entry was not seen */
+	__u64 faults; /* by the kernel's count, when it was looked at last */
+	__u64 has_faults; /* it was */
 };
-_Static_assert(sizeof(struct memlat_task) == 40, "memlat_task has no padding");
+_Static_assert(sizeof(struct memlat_task) == 56, "memlat_task has no padding");
+
+/* Memlat's faults of tasks by the kernel's count: see memlat_unseen.bpf.h. */
+struct memlat_unseen {
+	__u64 faults;
+	__u64 since_ns; /* when the count began */
+	__u32 counts; /* set by user space, as the next one: it goes on */
+	__u32 at_events; /* what is seen is subtracted at each event */
+};
+_Static_assert(sizeof(struct memlat_unseen) == 24, "memlat_unseen has no padding");
 
 #endif

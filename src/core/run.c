@@ -154,8 +154,9 @@ int64_t run__imbalance(const struct lat_cell *cell)
 uint64_t run__unseen(const struct run_probe *probe, unsigned int metric)
 {
 	uint64_t abandoned = probe->total.metrics[metric].counts[LAT_ABANDONED];
+	uint64_t missed = probe->recursion_missed;
 
-	return abandoned > probe->recursion_missed ? abandoned : probe->recursion_missed;
+	return (abandoned > missed ? abandoned : missed) + (metric ? 0 : probe->no_event);
 }
 
 static const enum lat_count lost_terms[] = { LAT_MISSED_START, LAT_UNMATCHED, LAT_MAP_FULL,

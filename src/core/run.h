@@ -96,6 +96,7 @@ struct run_probe {
 	struct lat_in_flight in_flight; /* waits in flight when the window closed */
 	bool in_flight_age_known;
 	uint64_t recursion_missed; /* maximum ends for which the kernel ran no program */
+	uint64_t no_event; /* ends that the kernel counts, but has no event for: at least */
 	struct run_cost cost;
 	struct run_check check;
 	struct table *table; /* rows of the current interval; NULL: no table; owned */
@@ -189,7 +190,8 @@ int64_t run__imbalance(const struct lat_cell *cell);
 /*
  * Events that ended in the window but are not in the histogram of the metric: missed_start,
  * unmatched, map_full, negative, and unseen ends. The kernel counts unseen ends
- * (recursion_missed); some are also counted as abandoned when the task's next event shows them.
+ * (recursion_missed, and no_event, which are others); some of the former are also counted as
+ * abandoned when the task's next event shows them.
  */
 uint64_t run__lost(const struct run_probe *probe, unsigned int metric);
 

@@ -102,6 +102,8 @@ static void missing(const struct page *page, unsigned int metric)
 		add_count(&wrap, &before, unseen, "recursion_missed");
 	else
 		add_count(&wrap, &before, cell->counts[LAT_ABANDONED], "abandoned");
+	if (!metric)
+		add_count(&wrap, &before, page->probe->no_event, "no_event");
 	for (size_t i = 0; i < sizeof(lost_counts) / sizeof(lost_counts[0]); i++)
 		add_count(&wrap, &before, cell->counts[lost_counts[i]],
 			  counts__name(lost_counts[i]));
@@ -304,6 +306,11 @@ static void conservation(const struct page *page, const struct lat_cell *cell)
 			  units__count(count, page->probe->recursion_missed));
 	else
 		wrap__add(&wrap, ": balances");
+	if (page->probe->no_event)
+		wrap__add(&wrap,
+			  "; at least %s more, which the kernel counts, have no event "
+			  "(no_event)",
+			  units__count(count, page->probe->no_event));
 	if (off)
 		paint(page, "31");
 	wrap__print(&wrap, page->out, 2, 2);

@@ -345,6 +345,7 @@ static void conclude(struct bpf_probe *probe)
 	struct run_probe *entry = probe->common.entry;
 
 	cost__missed(&probe->cost, probe, entry);
+	fault_count__apply(&probe->fault_count, probe->cost.recursion_missed, entry);
 	bpf_probe__rename(probe, &entry->total, probe->common.names);
 	verify__conclude(&probe->verify, probe, entry);
 }

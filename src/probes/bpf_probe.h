@@ -14,6 +14,7 @@
 #include <core/account.h>
 
 #include "cost.h"
+#include "fault_count.h"
 #include "inject.h"
 #include "kernel_check.h"
 #include "kernel_types.h"
@@ -86,6 +87,7 @@ struct bpf_probe {
 	uint64_t why_row_ns; /* time of the rows of the last interval */
 	struct fault_events *events; /* for memlat by perf-event; else NULL */
 	uint64_t missed; /* ends for which no program ran, as counted by count_missed() */
+	struct fault_count fault_count; /* of memlat */
 	uint64_t skipped_ends; /* skipped runs of the end program when the window opened */
 	/* why faults in progress at the start are unknown; NULL: they are known */
 	const char *unmarked;

@@ -86,6 +86,12 @@ static uint64_t usual_ns(uint64_t tail_ns)
 	return tail_ns < limit ? tail_ns : limit;
 }
 
+/* With a filter, perf-event looks at the kernel's count of the task at each event. */
+static bool compares_at_events(const struct bpf_probe *probe)
+{
+	return probe->method->metric && probe__filters_tasks(&probe->config);
+}
+
 static int memlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **skeleton)
 {
 	struct memlat_bpf *skel = memlat_bpf__open_opts(&probe->types.options);
@@ -95,7 +101,7 @@ static int memlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **ske
 	PROBE_CONFIGURE(skel, probe);
 	skel->rodata->plain = !probe->config.by && !probe->config.why && !probe->config.again &&
 			      !probe__filters_tasks(&probe->config);
-	if (!probe->config.by && !probe->config.again)
+	if (!probe->config.by && !probe->config.again && !compares_at_events(probe))
 		skel->rodata->usual_ns = usual_ns(probe->config.tail_ns);
 	probe->skel = skel;
 	*skeleton = skel->skeleton;
@@ -178,10 +184,23 @@ static bool stacks_are_safe(void)
 	return kernel__has_member("blk_plug", "cur_ktime");
 }
 
+/* Does the kernel's count of tasks tell more than the programs? */
+static bool counts_faults(const struct bpf_probe *probe)
+{
+	return probe->fault_count.by_events || probe->fault_count.filters;
+}
+
 static int memlat_prepare(struct bpf_probe *probe, struct bpf_object *obj)
 {
 	const char *thp = thp_program(probe);
 	int err = thp ? probe__load_too(obj, thp) : 0;
+
+	probe->fault_count.by_events = probe->method->metric;
+	probe->fault_count.filters = probe__filters_tasks(&probe->config);
+	if (!err && counts_faults(probe))
+		err = probe__load_too(obj, "unseen_begin");
+	if (!err && counts_faults(probe))
+		err = probe__load_too(obj, "unseen_end");
 
 	if (!err && stacks_are_safe())
 		err = probe__load_too(obj, "find_code");
@@ -359,6 +378,12 @@ static void memlat_expect(const struct bpf_probe *probe, const struct run_probe 
 
 static void memlat_count_missed(struct bpf_probe *probe, bool closes)
 {
+	struct memlat_bpf *skel = probe->skel;
+
+	if (counts_faults(probe) && closes)
+		fault_count__end(&probe->fault_count, probe, &skel->bss->unseen);
+	else if (counts_faults(probe))
+		fault_count__begin(&probe->fault_count, probe, &skel->bss->unseen);
 	if (!probe->events)
 		return;
 	if (closes)

@@ -177,6 +177,8 @@ static struct json_object *probe_accounting(const struct run *run, const struct 
 
 	put(object, "recursion_missed",
 	    part ? NULL : json_object_new_uint64(probe->recursion_missed));
+	if (probe->no_event)
+		put_count(object, "no_event", probe->no_event);
 	put(object, "lost", part ? NULL : json_object_new_uint64(run__lost(probe, 0)));
 	put(object, "lost_ns", known && !part ? json_object_new_uint64(lost_ns) : NULL);
 	put(object, "balanced",

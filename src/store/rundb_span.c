@@ -75,7 +75,7 @@ int rundb_span__prepare(sqlite3 *db, const struct rundb_span *span, sqlite3_stmt
 
 void rundb_span__forget(struct run_probe *probe)
 {
-	probe->recursion_missed = 0;
+	probe->recursion_missed = probe->no_event = 0;
 	probe->in_flight = (struct lat_in_flight){ 0 };
 	probe->in_flight_age_known = false;
 	if (probe->why)

@@ -6,7 +6,7 @@
 #	METRIC.SPLIT.KEY.events .sum_ns .max_ns       of one key of a split
 #	METRIC.seen .filtered .missed_start ...       the terms of the accounting
 #	PROBE.program_ns                              time of the programs for one event, while it was measured
-#	PROBE.in_flight .in_flight_ns .in_flight_before .method .recursion_missed
+#	PROBE.in_flight .in_flight_ns .in_flight_before .method .recursion_missed .no_event
 #
 #	fact NAME KEY                      prints a number; 0 if the recording has no such number
 #	at_least NAME METRIC LOW           prints how many samples are LOW ns or longer

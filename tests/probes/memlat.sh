@@ -140,6 +140,7 @@ fast_faults() {
 		is "$method: $what: minor" "$(fact "$method" memlat.type.minor.events)" "$(printed fast minflt_window)"
 		is "$method: $what: mode" "$(keys "$method" memlat.mode)" "$mode "
 		! sees_calls "$method" || is "$method: $what: access" "$(keys "$method" memlat.access)" "$access "
+		is "$method: $what: each has an event" "$(fact "$method" memlat.no_event)" 0
 		balance "$method: $what" "$method"
 	done
 	if [[ $(preemption) =~ none|voluntary ]]; then
@@ -205,9 +206,9 @@ huge_faults() {
 	done
 }
 
-# gup_faults ARG...: faults without an exception; the events of perf-event do not count them
+# gup_faults ARG...: faults without an exception; there are no events of them, but perf-event tells how many there were
 gup_faults() {
-	local method wanted what="gup${1+ $1}"
+	local method wanted what="gup${1+ $1}" text
 
 	window one_program 'memlat -p PID --by mode' gup gup "$@" $((200 * soak)) || return
 	for method in "${methods[@]}"; do
@@ -216,6 +217,15 @@ gup_faults() {
 		is "$method: $what: as many as the kernel counts" "$(fact "$method" memlat.mode.gup.events)" "$wanted"
 		is "$method: $what: nothing else" "$(fact "$method" memlat.events)" "$wanted"
 		balance "$method: $what" "$method"
+		wanted=$(($(printed gup minflt_window) - wanted))
+		is "$method: $what: the others are said to have no event" \
+			$(($(fact "$method" memlat.no_event) + $(fact "$method" memlat.recursion_missed))) "$wanted"
+		text=$("$latscope" report "$w/$method"/* | tr -s ' \n' ' ')
+		if [ "$wanted" = 0 ]; then
+			is "$method: $what: nothing is missing" "${text//*MISSING*/MISSING}" "$text"
+		else
+			like "$method: $what: all of them are missing" "$text" "MISSING: 100 % of the events \($wanted of $wanted\) were not measured"
+		fi
 	done
 }
 

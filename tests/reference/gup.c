@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * gup [-w] [-r] PAGES: faults that no exception took, of handle_mm_fault() called with regs ==
+ * gup [-w] [-r | -d FILE | -u] PAGES: faults that no exception took, of handle_mm_fault() called with regs ==
  * NULL.
  *
  * mlock(2) of PAGES fresh anonymous base pages faults each in by get_user_pages(): to the kernel's
  * accounting a minor fault like any other (minflt_window = PAGES), but none of the software perf
  * events page-faults, minor-faults and major-faults counts it. With -r the pages are those of a
  * child, written to by process_vm_writev(2): FAULT_FLAG_REMOTE; the kernel charges the caller
- * (minflt_window = PAGES), not the child (child_minflt_window = 0).
+ * (minflt_window = PAGES), not the child (child_minflt_window = 0). With -d they are read into by
+ * direct I/O from FILE, which must be as long; with -u they are registered as a buffer of io_uring.
  */
+#include <linux/io_uring.h>
 #include <sys/uio.h>
 
 #include "reference.h"
@@ -71,18 +73,45 @@ static void fault_remote(pid_t child, char *map, size_t pages)
 	}
 }
 
+static void fault_direct(const char *path, char *map, size_t pages)
+{
+	size_t size = pages * load__page();
+	int fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+
+	reference_need(fd >= 0, "cannot open %s for direct I/O: %m", path);
+	reference_must(read(fd, map, size) == (ssize_t)size, "cannot read all of %s: %m", path);
+	close(fd);
+}
+
+static void fault_registered(char *map, size_t pages)
+{
+	struct io_uring_params params = {};
+	struct iovec buffer = { map, pages * load__page() };
+	int fd = (int)syscall(SYS_io_uring_setup, 1, &params);
+
+	reference_need(fd >= 0, "no io_uring: %m");
+	reference_must(!syscall(SYS_io_uring_register, fd, IORING_REGISTER_BUFFERS, &buffer, 1),
+		       "cannot register a buffer: %m");
+	close(fd);
+}
+
 static void check(size_t pages, struct reference_faults faults)
 {
 	reference_must(faults.minor + faults.major == (long)pages,
 		       "%zu pages faulted in, but %ld faults", pages, faults.minor + faults.major);
 }
 
-static void run_local(size_t pages)
+static void run_local(const char *file, bool registers, size_t pages)
 {
 	char *map = reference_map(pages);
 	struct reference_faults faults = reference__faults(RUSAGE_THREAD);
 
-	fault_local(map, pages);
+	if (file)
+		fault_direct(file, map, pages);
+	else if (registers)
+		fault_registered(map, pages);
+	else
+		fault_local(map, pages);
 	faults = reference__faults_since(RUSAGE_THREAD, faults);
 	reference_print_faults("loop", faults);
 	check(pages, faults);
@@ -104,14 +133,19 @@ static void run_remote(pid_t child, char *map, size_t pages)
 
 int main(int argc, char **argv)
 {
-	bool is_remote = false;
+	bool is_remote = false, registers = false;
+	const char *file = NULL;
 	char *map = NULL;
 	pid_t child = 0;
 	size_t pages;
+	int option;
 
-	while (reference_option(argc, argv, "r"))
-		is_remote = true;
-	argv = reference_arguments(argc, argv, 1, "gup [-w] [-r] PAGES");
+	while ((option = reference_option(argc, argv, "rd:u"))) {
+		is_remote |= option == 'r';
+		registers |= option == 'u';
+		file = option == 'd' ? optarg : file;
+	}
+	argv = reference_arguments(argc, argv, 1, "gup [-w] [-r | -d FILE | -u] PAGES");
 	pages = reference_number(argv[0], "PAGES", 1, 1 << 20);
 	if (is_remote) {
 		map = reference_map(pages);
@@ -124,7 +158,7 @@ int main(int argc, char **argv)
 	if (is_remote)
 		run_remote(child, map, pages);
 	else
-		run_local(pages);
+		run_local(file, registers, pages);
 	reference_close();
 	if (is_remote)
 		reference_end(child);

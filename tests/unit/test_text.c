@@ -103,6 +103,20 @@ TEST(missing_events_come_first)
 	assert_lacks(print_plain(), "MISSING");
 }
 
+/* From 0.1 % on: 148 of 147,149. They are no bound of both sides, so there is no "up to". */
+TEST(faults_without_an_event_are_missing)
+{
+	run->probes[0].recursion_missed = 0;
+	run->probes[0].no_event = 138;
+	assert_has(
+		flat(print_plain()),
+		"MISSING: 0.10 % of the events (148 of 147,149) were not measured (time "
+		"unknown): 138 no_event, 10 missed_start",
+		"balances; at least 138 more, which the kernel counts, have no event (no_event)");
+	run->probes[0].no_event = 136;
+	assert_lacks(print_plain(), "MISSING");
+}
+
 TEST(nothing_missed_balances)
 {
 	run->probes[0].recursion_missed = 0;
