@@ -217,14 +217,15 @@ static __always_inline struct vm_area_struct *held_vma(struct vm_area_struct *vm
 		       : vma;
 }
 
-static __noinline int explain_call(const struct memlat_call *call, __u64 now,
-				   struct vm_area_struct *vma)
+/* `from`: the call, or the begin of the exception that made it. */
+static __noinline int explain_call(const struct memlat_call *call, const struct memlat_call *from,
+				   __u64 now, struct vm_area_struct *vma)
 {
 	struct slow slow = {
-		.id = call->id,
-		.start_ns = call->start_ns,
+		.id = from->id,
+		.start_ns = from->start_ns,
 		.end_ns = now,
-		.ns = now - call->start_ns,
+		.ns = now - from->start_ns,
 		.address = call->address,
 		.own_memory = !(call->bits & CALL_GUP),
 	};
@@ -237,7 +238,8 @@ static __noinline int explain_call(const struct memlat_call *call, __u64 now,
 static __always_inline void call_measured(struct lat_cell *cell, const struct memlat_call *call,
 					  __u64 now, __u32 result, struct vm_area_struct *vma)
 {
-	__u64 ns = now - call->start_ns;
+	const struct memlat_call *from = entry_of(call) ?: call;
+	__u64 ns = now - from->start_ns;
 	__u32 bits = 0;
 
 	COUNT(&config, cell->counts[LAT_SEEN]);
@@ -245,7 +247,7 @@ static __always_inline void call_measured(struct lat_cell *cell, const struct me
 		bits = call->bits | result_bits(result) | take_mark();
 	record(cell, ns, bits);
 	if (why_slow(ns))
-		explain_call(call, now, held_vma(vma, result));
+		explain_call(call, from, now, held_vma(vma, result));
 }
 
 /* Adds a fault that has ended, and frees its place. */
@@ -257,6 +259,7 @@ static __always_inline void call_ends(struct memlat_call *call, __u64 now, __u32
 	if (!cell)
 		return;
 	call_measured(cell, call, now, result, vma);
+	entry_ends(call);
 	call_free(call);
 }
 
@@ -304,6 +307,7 @@ static __always_inline struct memlat_call *call_leave(struct memlat_call *call, 
 		count_start_loss(LAT_ABANDONED);
 	if (cell && call_measurable(cell, call, now, result))
 		return call;
+	entry_ends(call);
 	call_free(call);
 	return NULL;
 }
@@ -534,6 +538,10 @@ static __always_inline void forget_calls(__u32 tid)
 
 		if (id_tid(call->id) != tid)
 			continue;
+		if (is_entry(call->id)) {
+			call_free(call);
+			continue;
+		}
 		count_start_loss(LAT_ABANDONED);
 		event_free(call, i && is_event(call->id) ? NULL : call);
 	}

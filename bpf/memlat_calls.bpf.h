@@ -160,6 +160,20 @@ static __always_inline bool is_event(__u64 id)
 }
 
 /*
+ * The same of an exception whose calls are in the table, too: the methods fentry and kprobe have it
+ * to explain slow faults from their begin. It is outside of any call.
+ */
+static __always_inline __u64 entry_id(__u32 tid)
+{
+	return (__u64)tid << 32 | MEMLAT_ENTRY;
+}
+
+static __always_inline bool is_entry(__u64 id)
+{
+	return (__u32)id == MEMLAT_ENTRY;
+}
+
+/*
  * The fault in progress of a task, in any place, or in the task's storage: there it has no id.
  * NULL: there is none.
  */

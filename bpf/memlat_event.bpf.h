@@ -7,7 +7,7 @@
 #ifndef LATSCOPE_MEMLAT_EVENT_BPF_H
 #define LATSCOPE_MEMLAT_EVENT_BPF_H
 
-#include "memlat_unseen.bpf.h"
+#include "memlat_entry.bpf.h"
 
 /* A place for a fault of a task that has its first place taken; NULL: there is none. */
 static __always_inline struct memlat_call *event_claim(__u64 id)

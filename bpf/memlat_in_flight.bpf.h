@@ -81,7 +81,7 @@ static __always_inline void count_known(struct task_struct *task)
 	for (int i = 0; i < MEMLAT_PLACES; i++) {
 		struct memlat_call *call = place_at(place + i);
 
-		if (id_tid(call->id) == tid && !call->pending)
+		if (id_tid(call->id) == tid && !call->pending && !is_entry(call->id))
 			stack.known++;
 	}
 }

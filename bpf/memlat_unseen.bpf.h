@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Faults that the kernel counts for a task and that no program sees: of GUP, which has no perf event,
- * and those for which a program was skipped. The kernel adds a fault to min_flt or maj_flt of the task
- * before the event of its end, GUP or not, and only if it succeeds (since Linux 5.9).
+ * Faults that the kernel counts for a task and that no program sees: of GUP, which has no perf
+ * event, and those for which a program was skipped. The kernel adds a fault to min_flt or maj_flt
+ * of the task before the event of its end, GUP or not, and only if it succeeds (since Linux 5.9).
  *
  * User space runs the two iterators while the window is open. With a filter, perf-event compares at
  * each event; otherwise user space subtracts what was seen of all tasks meanwhile.
@@ -44,8 +44,8 @@ static __always_inline void add_unseen(struct memlat_task *own, struct task_stru
 }
 
 /*
- * At the end of a fault that a program sees, with a filter. A task that the filters let in only now is
- * looked at from here on.
+ * At the end of a fault that a program sees, with a filter. A task that the filters let in only now
+ * is looked at from here on.
  */
 static __noinline int note_seen(void)
 {

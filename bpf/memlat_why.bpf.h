@@ -29,7 +29,14 @@ struct why_call {
 	__u32 off_part; /* enum why_memlat: why it lost the CPU */
 	__u32 since_part; /* enum why_memlat: reclaim or compaction */
 	__u32 moved; /* the kernel may have stamped it in its sleep */
-	__u32 pad;
+	__u32 locking; /* it waits for mmap_lock */
+	__u64 owner; /* the task that held that for writing when the wait began; 0: unknown */
+	__u64 waker; /* the task that ended its last sleep there */
+	__u64 before_ns; /* of waits for it before this one */
+	struct why_who owner_is;
+	struct why_who
+		holder; /* of the wait, or the longest one, if one task held it all the time */
+	__u64 holder_ns;
 };
 
 /* User space sizes it to MEMLAT_CALLS: by place of the call. */
@@ -103,6 +110,8 @@ static __always_inline struct why_call *state_at(__u32 place, __u32 tid, bool ma
 	state->start_ns = start_ns;
 	return state;
 }
+
+#include "memlat_lock.bpf.h"
 
 /* ---- stacks ---- */
 
@@ -241,7 +250,9 @@ static __always_inline void count_sleep(struct why_call *state, struct task_stru
 	}
 	if (state->since_ns) /* all of it is reclaim or compaction */
 		return;
-	if (state->off_part == WHY_MEMLAT_IO)
+	if (state->locking)
+		state->part_ns[WHY_MEMLAT_LOCK] += asleep;
+	else if (state->off_part == WHY_MEMLAT_IO)
 		state->part_ns[WHY_MEMLAT_IO] += asleep;
 	else
 		state->part_ns[WHY_MEMLAT_BLOCKED] += asleep;
@@ -406,8 +417,10 @@ struct slow {
 	__u64 end_ns;
 	__u64 ns;
 	__u64 address;
-	__u64 part_ns[WHY_PARTS];
+	__u64 part_ns[WHY_MEMLAT_PARTS];
 	struct backing backing;
+	const struct why_call *state; /* NULL: it was on a CPU all the time */
+	__u64 holder_ns; /* of the wait for mmap_lock, what is of state->holder */
 	struct why_who victim;
 	bool own_memory; /* the fault is in the memory of the task, not of another process */
 	bool not_followed; /* it is not in the table of calls */
@@ -436,6 +449,8 @@ static __always_inline void copy_parts(struct slow *slow, const struct why_call 
 
 	for (int part = 0; part < WHY_MEMLAT_PARTS; part++)
 		slow->part_ns[part] = state->part_ns[part];
+	slow->state = state;
+	slow->holder_ns = state->holder_ns;
 	if (state->since_ns)
 		add_span(slow->part_ns, state, slow->end_ns);
 	if (state->in_ns > slow->end_ns && state->off_part == WHY_MEMLAT_RUNNABLE) {
@@ -459,6 +474,8 @@ static __always_inline void complete_parts(struct slow *slow)
 		left -= slow->part_ns[part];
 	}
 	slow->part_ns[WHY_MEMLAT_CPU] = left;
+	if (slow->holder_ns > slow->part_ns[WHY_MEMLAT_LOCK])
+		slow->holder_ns = slow->part_ns[WHY_MEMLAT_LOCK];
 }
 
 static __always_inline void divide(struct slow *slow, struct vm_area_struct *vma)
@@ -532,6 +549,11 @@ static __always_inline bool send(const struct slow *slow, struct task_struct *ta
 		event->culprits[0].ns = slow->part_ns[WHY_MEMLAT_IO];
 		event->culprits[0].part = WHY_MEMLAT_IO;
 	}
+	if (slow->state && slow->holder_ns) {
+		event->culprits[1].who = slow->state->holder;
+		event->culprits[1].ns = slow->holder_ns;
+		event->culprits[1].part = WHY_MEMLAT_LOCK;
+	}
 	copy_stacks(event, slow, task);
 	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
 	return true;
@@ -557,10 +579,17 @@ static __noinline int explain(struct slow *slow, struct vm_area_struct *vma)
 	why_describe(&slow->victim, task);
 #pragma clang loop unroll(disable)
 	for (__u32 part = 0; part < WHY_MEMLAT_PARTS; part++) {
+		__u64 ns = slow->part_ns[part];
+
 		culprit = part == WHY_MEMLAT_IO ? &slow->backing.disk : &none;
+		if (part == WHY_MEMLAT_LOCK)
+			ns -= slow->holder_ns;
 		if (slow->counts)
-			why_add(cell, &slow->victim, culprit, part, slow->part_ns[part]);
+			why_add(cell, &slow->victim, culprit, part, ns);
 	}
+	if (slow->counts && slow->state)
+		why_add(cell, &slow->victim, &slow->state->holder, WHY_MEMLAT_LOCK,
+			slow->holder_ns);
 	if (slow->counts && slow->ns < why_control.event_ns)
 		return 0;
 	sent = send(slow, task);

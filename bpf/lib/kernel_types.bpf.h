@@ -199,8 +199,17 @@ struct blk_plug {
 	__u64 cur_ktime; /* 6.9 */
 };
 
+struct atomic_long {
+	long counter;
+};
+
+struct rw_semaphore {
+	struct atomic_long owner; /* not with CONFIG_PREEMPT_RT */
+};
+
 struct mm_struct {
 	struct file *exe_file;
+	struct rw_semaphore mmap_lock;
 };
 
 struct thread_info {

@@ -390,6 +390,7 @@ struct memlat_call {
 	};
 };
 #define MEMLAT_ONE_CALL 0xffff
+#define MEMLAT_ENTRY 0xffffffff /* in place of the address: the exception that made calls */
 _Static_assert(sizeof(struct memlat_call) == 32, "memlat_call: two to a cache line, no padding");
 
 #define MEMLAT_SYMBOL 64 /* room for the name of a function and its size */

@@ -38,6 +38,7 @@ enum why_memlat {
 	WHY_MEMLAT_BLOCKED, /* asleep otherwise: lock, userfaultfd, FUSE */
 	WHY_MEMLAT_RECLAIM, /* direct reclaim */
 	WHY_MEMLAT_COMPACTION, /* direct compaction */
+	WHY_MEMLAT_LOCK, /* asleep until it gets mmap_lock */
 	WHY_MEMLAT_PARTS,
 };
 

@@ -103,8 +103,11 @@ bool frames__next(const char **stack, uint64_t *address)
 
 static bool is_tracing(const struct frame *frame)
 {
-	static const char *const functions[] = { "bpf_prog_", "bpf_trace_run", "__traceiter_",
-						 "bpf_trampoline_", "__bpf_trace_" };
+	static const char *const functions[] = {
+		"bpf_prog_",	   "bpf_trace_run",	    "__traceiter_",
+		"bpf_trampoline_", "__bpf_trace_",	    "bpf_get_",
+		"__bpf_get_",	   "bpf_perf_event_output", "bpf_overflow_handler",
+	};
 
 	for (size_t i = 0; frame && i < sizeof(functions) / sizeof(functions[0]); i++)
 		if (!strncmp(frame->name, functions[i], strlen(functions[i])))
@@ -114,11 +117,17 @@ static bool is_tracing(const struct frame *frame)
 
 void frames__skip_tracing(const struct frames *frames, const char **stack)
 {
+	const struct frame *frame;
 	const char *at = *stack;
 	uint64_t address;
 
-	while (frames__next(&at, &address) && is_tracing(frames__find(frames, 0, address)))
-		*stack = at;
+	while (frames__next(&at, &address)) {
+		frame = frames__find(frames, 0, address);
+		if (is_tracing(frame))
+			*stack = at;
+		else if (frame && *frame->name) /* programs may have no names */
+			break;
+	}
 }
 
 const char *frame__text(const struct frame *frame, uint64_t address, bool brief,

@@ -40,6 +40,7 @@ static const struct part memlat_parts[WHY_PARTS] = {
 	[WHY_MEMLAT_BLOCKED] = { "blocked", "asleep: lock, userfaultfd, FUSE" },
 	[WHY_MEMLAT_RECLAIM] = { "reclaim", "reclaiming memory" },
 	[WHY_MEMLAT_COMPACTION] = { "compaction", "compacting memory" },
+	[WHY_MEMLAT_LOCK] = { "mmap_lock", "asleep until it had mmap_lock" },
 };
 
 static const struct part iolat_parts[WHY_PARTS] = {

@@ -376,6 +376,8 @@ int bpf_probe__describe(struct probe *common)
 		snprintf(entry->metrics[0].name, RUN_NAME, "%s", method->metric);
 		snprintf(entry->metrics[0].what, RUN_TEXT, "%s", method->what);
 	}
+	if (probe->metric)
+		entry->metrics[0] = *probe->metric;
 	entry->by = probe->config.by;
 	if (probe->closed)
 		conclude(bpf_probe(common));

@@ -88,6 +88,7 @@ struct bpf_probe {
 	struct fault_events *events; /* for memlat by perf-event; else NULL */
 	uint64_t missed; /* ends for which no program ran, as counted by count_missed() */
 	struct fault_count fault_count; /* of memlat */
+	const struct run_metric *metric; /* its first metric; NULL: as the method or the ops say */
 	uint64_t skipped_ends; /* skipped runs of the end program when the window opened */
 	/* why faults in progress at the start are unknown; NULL: they are known */
 	const char *unmarked;

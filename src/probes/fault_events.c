@@ -95,6 +95,12 @@ static struct fault_events *make_room(int cpus)
 	return NULL;
 }
 
+int fault_events__attach_start(struct bpf_probe *probe, struct bpf_program *start)
+{
+	raise_limit(probe->cpus);
+	return attach_event(probe, start, PERF_COUNT_SW_PAGE_FAULTS, NULL);
+}
+
 int fault_events__attach(struct fault_events **events, struct bpf_probe *probe,
 			 struct bpf_program *start, struct bpf_program *const ends[FAULT_ENDS])
 {
@@ -104,14 +110,14 @@ int fault_events__attach(struct fault_events **events, struct bpf_probe *probe,
 	};
 	int err = 0;
 
-	raise_limit(probe->cpus);
 	*events = make_room(probe->cpus);
 	if (!*events)
 		return -ENOMEM;
+	raise_limit(probe->cpus);
 	/* The ends first: then no start lacks its end. */
 	for (int end = 0; !err && end < FAULT_ENDS; end++)
 		err = attach_event(probe, ends[end], configs[end], (*events)->ends[end]);
-	return err ? err : attach_event(probe, start, PERF_COUNT_SW_PAGE_FAULTS, NULL);
+	return err ? err : fault_events__attach_start(probe, start);
 }
 
 void fault_events__free(struct fault_events *events)

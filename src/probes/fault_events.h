@@ -27,6 +27,9 @@ struct fault_events;
 int fault_events__attach(struct fault_events **events, struct bpf_probe *probe,
 			 struct bpf_program *start, struct bpf_program *const ends[FAULT_ENDS]);
 
+/* Only the program at the start of a fault. 0 or -errno. */
+int fault_events__attach_start(struct bpf_probe *probe, struct bpf_program *start);
+
 /* Call soon after the window opened: saves the counts. */
 void fault_events__open(struct fault_events *events, const struct bpf_probe *probe);
 

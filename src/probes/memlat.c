@@ -86,10 +86,13 @@ static uint64_t usual_ns(uint64_t tail_ns)
 	return tail_ns < limit ? tail_ns : limit;
 }
 
-/* With a filter, perf-event looks at the kernel's count of the task at each event. */
-static bool compares_at_events(const struct bpf_probe *probe)
+/*
+ * With a filter, perf-event looks at the kernel's count of the task at each event. To explain slow
+ * faults, the other methods look for the begin of the exception.
+ */
+static bool sees_each_end(const struct bpf_probe *probe)
 {
-	return probe->method->metric && probe__filters_tasks(&probe->config);
+	return probe->method->metric ? probe__filters_tasks(&probe->config) : probe->config.why;
 }
 
 static int memlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **skeleton)
@@ -101,7 +104,7 @@ static int memlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **ske
 	PROBE_CONFIGURE(skel, probe);
 	skel->rodata->plain = !probe->config.by && !probe->config.why && !probe->config.again &&
 			      !probe__filters_tasks(&probe->config);
-	if (!probe->config.by && !probe->config.again && !compares_at_events(probe))
+	if (!probe->config.by && !probe->config.again && !sees_each_end(probe))
 		skel->rodata->usual_ns = usual_ns(probe->config.tail_ns);
 	probe->skel = skel;
 	*skeleton = skel->skeleton;
@@ -131,6 +134,9 @@ static const struct {
 	{ "why_node_end", "mm_vmscan_node_reclaim_end" },
 	{ "why_compaction_begin", "mm_compaction_begin" },
 	{ "why_compaction_end", "mm_compaction_end" },
+	{ "why_lock_begin", "contention_begin" },
+	{ "why_lock_end", "contention_begin" },
+	{ "why_lock_waking", "contention_begin" },
 };
 
 #define WHY_PROGRAMS (sizeof(why_programs) / sizeof(why_programs[0]))
@@ -157,15 +163,27 @@ static int prepare_why(struct bpf_probe *probe, struct bpf_object *obj)
 	for (unsigned int i = 0; !err && i < WHY_PROGRAMS; i++)
 		if (wants_why_program(i))
 			err = probe__load_too(obj, why_programs[i].program);
+	if (!err && !probe->method->metric)
+		err = probe__load_too(obj, "fault_entry");
 	if (!err)
 		err = bpf_map__set_max_entries(skel->maps.why_calls, MEMLAT_CALLS);
 	return err ? err : bpf_map__set_max_entries(skel->maps.why_stacks, WHY_STACKS);
 }
 
+/* Of slow faults that are explained by fentry or kprobe: the wait for mmap_lock is a part of them. */
+static const struct run_metric whole_fault = {
+	"page_fault",
+	"page fault, start of the exception's handler (GUP: entry of handle_mm_fault()) to return",
+};
+
 static int attach_why(struct bpf_probe *probe)
 {
 	struct memlat_bpf *skel = probe->skel;
 	int err = 0;
+
+	/* Without perf events, samples begin where handle_mm_fault() does. */
+	if (!probe->method->metric && !fault_events__attach_start(probe, skel->progs.fault_entry))
+		probe->metric = &whole_fault;
 
 	for (unsigned int i = 0; !err && i < WHY_PROGRAMS; i++)
 		if (wants_why_program(i))
@@ -317,7 +335,7 @@ static void count_calls(const struct memlat_call *calls, struct lat_in_flight *w
 	for (int i = 0; i < MEMLAT_CALLS; i++) {
 		uint64_t start_ns = calls[i].start_ns;
 
-		if (!calls[i].id || calls[i].pending)
+		if (!calls[i].id || calls[i].pending || (uint32_t)calls[i].id == MEMLAT_ENTRY)
 			continue;
 		if (start_ns)
 			probe__count_in_flight(waits, 1, start_ns);

@@ -269,6 +269,7 @@ static void add_reason(char *sentence, const struct why_line *reason, const char
 		  "page faults slept, for a lock, userfaultfd or FUSE (see the stacks)" },
 		{ "memlat", "reclaim", NULL, "page faults reclaimed memory" },
 		{ "memlat", "compaction", NULL, "page faults compacted memory" },
+		{ "memlat", "mmap_lock", "%s held mmap_lock", "page faults waited for mmap_lock" },
 		{ "iolat", "queued", NULL, "requests waited in the queue" },
 		{ "iolat", "device", NULL, "the disk itself took that long" },
 		{ "iolat", "own", NULL, "other requests of the same process kept the disk busy" },

@@ -115,6 +115,34 @@ starved() {
 	fi
 }
 
+# sum_of REGEX KEY: prints the sum of KEY over the lines that match
+sum_of() { grep -E "$1" "$dir/out" | sed -n "s/.* $2=\([0-9]*\).*/\1/p" | awk '{ sum += $1 } END { printf "%.0f", sum }'; }
+
+# A thread that holds mmap_lock, and one that does not. Kernels before 5.19 do not tell.
+locked() {
+	local holder long waited pages=262144 long_ms=1
+
+	[ -z "${LATSCOPE_VM-}" ] || { pages=131072 long_ms=10; } # there it takes more than 1 ms to clear a page
+	explain $((long_ms * 1000)) "$reference/locked" -w -l $long_ms 10 $pages || { ok "$method: locked runs" false && return; }
+	holder=$(printed holder_tid) long=$(printed long_sum_ns)
+	sums locked
+	within "$method: locked: there are waits" 1 "$(printed long_count)" 1000
+	within "$method: locked: the faults of the main thread are as long as it saw" \
+		$((long * 90 / 100)) "$(sum_of "^event .* comm=locked " ns)" $((long + 1000000))
+	within "$method: locked: all but what is no wait for a CPU is mmap_lock" \
+		$((($(total ns) - $(total runnable)) * 95 / 100)) "$(total mmap_lock)" "$(total ns)"
+	waited=$(sum_of "^event .* comm=locked " mmap_lock)
+	within "$method: locked: not longer than it was held" 1 "$waited" "$(printed hold_sum_ns)"
+	within "$method: locked: the holder is named" $(($(total mmap_lock) * 95 / 100)) \
+		"$(sum_of "^pair .* culprit=$holder part=mmap_lock " ns)" "$(total mmap_lock)"
+	is "$method: locked: nobody else is" "$(sum_of "^pair .*part=mmap_lock " ns)" \
+		$(($(sum_of "^pair .* culprit=$holder part=mmap_lock " ns) + $(sum_of "^pair .* culprit=0 part=mmap_lock " ns)))
+	explain $((long_ms * 1000)) "$reference/locked" -w -r -l $long_ms 10 4096 || { ok "$method: locked -r runs" false && return; }
+	all_sums 'locked -r'
+	within "$method: locked -r: who holds it for reading makes nobody wait" 0 "$(total mmap_lock)" \
+		$(($(printed hold_sum_ns) / 10))
+}
+
 # Plain faults of many pages.
 plain() {
 	explain 1 "$reference/touch" -w 1000 || { ok "$method: touch runs" false && return; }
@@ -233,6 +261,7 @@ explain 1000000 true || skip_all "memlat cannot run here: $(tail -n 1 "$dir/err"
 [ -z "${LATSCOPE_VM-}" ] || [ -n "$check" ] || ok 'the guest is prepared' prepare_guest
 by_method() {
 	slow_handler
+	locked
 	[ -n "$brief" ] || { starved && plain; }
 	[ -n "${LATSCOPE_VM-}" ] && [ -z "$check" ] || return
 	[ "$method" = fentry ] || [ -n "$all" ] || return

@@ -23,8 +23,8 @@
 #include <probes/bpf_probe.h>
 #include <probes/opening.h>
 
-static const char *const parts[] = { "unknown", "cpu",	   "runnable",	"io",
-				     "blocked", "reclaim", "compaction" };
+static const char *const parts[] = { "unknown", "cpu",	   "runnable",	 "io",
+				     "blocked", "reclaim", "compaction", "mmap_lock" };
 
 struct symbol {
 	uint64_t address;

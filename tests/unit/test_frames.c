@@ -96,6 +96,23 @@ TEST(frames_of_the_tracing_program_are_skipped)
 	assert_string_equal(none, "84 81");
 }
 
+/* The helper that reads the stack, and a program that the kernel does not name. */
+TEST(nor_is_the_helper_of_latscope_shown)
+{
+	const char *stack = "a1 b2 c3 d4 e5", *rest = "d4 e5";
+
+	add(&frames, 0, 0xa1, "bpf_get_task_stack+0x4", "[kernel]", false);
+	add(&frames, 0, 0xc3, "bpf_trace_run4+0x8", "[kernel]", false);
+	add(&frames, 0, 0xe5, "bpf_trace_run4+0x8", "[kernel]", false);
+	add(&frames, 0, 0xd4, "lock_mm_and_find_vma+0x9", "[kernel]", false);
+	frames__sort(&frames);
+	frames__skip_tracing(&frames, &stack);
+	assert_string_equal(stack, " d4 e5");
+	frames__skip_tracing(&frames, &rest);
+	assert_string_equal(rest, "d4 e5");
+	clear();
+}
+
 static void assert_walk(uint64_t pid, const char *stack, unsigned int most, const char *wanted)
 {
 	struct frames_walk walk = frames__walk(&frames, pid, stack, most);
