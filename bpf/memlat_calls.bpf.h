@@ -20,6 +20,7 @@ const volatile bool plain = false;
 const volatile __u64 usual_ns = 0;
 struct lat_control control = {};
 struct lat_in_flight waits_in_flight = {};
+struct lat_oldest oldest_in_flight = {};
 
 CELLS_MAP(lat_cell) cells SEC(".maps");
 struct keys_map keys SEC(".maps");

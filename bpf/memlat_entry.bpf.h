@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The begin of a page fault for the methods fentry and kprobe: the software event in the exception's
- * handler. Before handle_mm_fault() is called, the handler waits for mmap_lock. Only where slow faults
- * are explained.
+ * The begin of a page fault for the methods fentry and kprobe: the software event in the
+ * exception's handler. Before handle_mm_fault() is called, the handler waits for mmap_lock. Only
+ * where slow faults are explained.
  */
 #ifndef LATSCOPE_MEMLAT_ENTRY_BPF_H
 #define LATSCOPE_MEMLAT_ENTRY_BPF_H

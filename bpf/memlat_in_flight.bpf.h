@@ -152,26 +152,56 @@ int mark(struct bpf_iter__task *ctx)
 	return 0;
 }
 
+/* The start of the oldest call of a task; 0: it has none. */
+static __always_inline __u64 call_started(struct task_struct *task)
+{
+	__u32 tid = task->pid, place = first_place(tid);
+	__u64 oldest = 0, start_ns;
+
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < MEMLAT_PLACES; i++) {
+		struct memlat_call *call = place_at(place + i);
+
+		start_ns = *(volatile __u64 *)&call->start_ns;
+		if (id_tid(call->id) != tid || is_entry(call->id) || !start_ns)
+			continue;
+		if (!oldest || start_ns < oldest)
+			oldest = start_ns;
+	}
+	return oldest;
+}
+
+static __always_inline void count_unseen(struct task_struct *task, const struct memlat_task *own,
+					 __u64 now)
+{
+	__u32 calls = calls_unseen(task);
+
+	if (calls > own->before) /* the entry of a later one was missed */
+		calls = own->before;
+	count_in_flight_before(&waits_in_flight, calls, attached_ns, now);
+	if (calls)
+		note_oldest(&oldest_in_flight, now - attached_ns, task);
+}
+
 SEC("iter/task")
 int in_flight(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
+	__u64 start_ns, now = bpf_ktime_get_ns();
 	struct memlat_task *own;
-	__u64 start_ns;
-	__u32 calls;
 
 	if (!task)
 		return 0;
 	start_ns = event_started(task);
 	if (start_ns)
-		count_in_flight(&waits_in_flight, start_ns, bpf_ktime_get_ns());
+		count_in_flight(&waits_in_flight, start_ns, now);
+	else
+		start_ns = call_started(task);
+	if (start_ns && start_ns < now)
+		note_oldest(&oldest_in_flight, now - start_ns, task);
 	own = bpf_task_storage_get(&tasks, task, NULL, 0);
-	if (!own || !own->before || (filter_by_task(&config) && !task_wanted(&config, task, false)))
-		return 0;
-	calls = calls_unseen(task);
-	if (calls > own->before) /* the entry of a later one was missed */
-		calls = own->before;
-	count_in_flight_before(&waits_in_flight, calls, attached_ns, bpf_ktime_get_ns());
+	if (own && own->before && (!filter_by_task(&config) || task_wanted(&config, task, false)))
+		count_unseen(task, own, now);
 	return 0;
 }
 

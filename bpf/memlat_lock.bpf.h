@@ -2,11 +2,11 @@
 /*
  * Waits of page faults for mmap_lock, and who held it. A fault waits for it before it comes to
  * handle_mm_fault(), or between two calls of that. The kernel tells of a wait for any lock (since
- * Linux 5.19, 16edd9b511a1); the address shows which lock it is. Included by memlat_why.bpf.h alone.
+ * Linux 5.19, 16edd9b511a1); the address shows which lock it is. Only memlat_why.bpf.h includes it.
  *
- * A writer is in the lock's owner field. A reader is there, too, but maybe long gone. So a holder is
- * only told where the same task held the lock for writing when the wait began and woke the waiter up:
- * who releases the lock does that.
+ * A writer is in the lock's owner field. A reader is there, too, but maybe long gone. So a holder
+ * is only told where the same task held the lock for writing when the wait began and woke the
+ * waiter up: who releases the lock does that.
  */
 #ifndef LATSCOPE_MEMLAT_LOCK_BPF_H
 #define LATSCOPE_MEMLAT_LOCK_BPF_H

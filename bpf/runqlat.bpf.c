@@ -26,6 +26,7 @@ const volatile struct lat_config config = {};
 const volatile bool plain = false;
 struct lat_control control = {};
 struct lat_in_flight waits_in_flight = {};
+struct lat_oldest oldest_in_flight = {};
 
 struct keys_map keys SEC(".maps");
 struct owners_map owners SEC(".maps");
@@ -507,6 +508,7 @@ int stamps_in_flight(struct bpf_iter__task *ctx)
 		count_in_flight(&waits_in_flight, control.closed_ns, control.closed_ns);
 	else if (queued)
 		count_since_stamp(task, queued, own);
+	note_oldest(&oldest_in_flight, waits_in_flight.oldest_ns, task);
 	return 0;
 }
 
@@ -666,6 +668,7 @@ int stored_in_flight(struct bpf_iter__task *ctx)
 	if (!queued || (runs && !*(volatile __u8 *)&own->ended))
 		return 0;
 	count_until_close(queued);
+	note_oldest(&oldest_in_flight, waits_in_flight.oldest_ns, task);
 	return 0;
 }
 

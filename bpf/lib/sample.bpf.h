@@ -201,6 +201,17 @@ static __always_inline void count_in_flight(struct lat_in_flight *waits, __u64 s
 	add_in_flight(waits, 1, now > start ? now - start : 0);
 }
 
+/* Whose wait is it, if it is the oldest one so far? */
+static __always_inline void note_oldest(struct lat_oldest *oldest, __u64 age_ns,
+					struct task_struct *task)
+{
+	if (age_ns <= oldest->age_ns)
+		return;
+	oldest->age_ns = age_ns;
+	oldest->tgid = task->tgid;
+	bpf_probe_read_kernel_str(oldest->process, LAT_COMM_LEN, task->group_leader->comm);
+}
+
 /* Counts `count` waits that began before the attach, and are at least as old as that. */
 static __always_inline void count_in_flight_before(struct lat_in_flight *waits, __u64 count,
 						   __u64 attached, __u64 now)

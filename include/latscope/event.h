@@ -218,6 +218,15 @@ struct lat_in_flight {
 };
 _Static_assert(sizeof(struct lat_in_flight) == 32, "lat_in_flight has no padding");
 
+/* Whose wait is the oldest of them. */
+struct lat_oldest {
+	__u64 age_ns;
+	__u32 tgid; /* 0: unknown, or there is none */
+	__u32 pad;
+	char process[LAT_COMM_LEN]; /* name of the process */
+};
+_Static_assert(sizeof(struct lat_oldest) == 32, "lat_oldest has no padding");
+
 /*
  * How long processes lived in the window: value of life's map `ended`, key is the tgid. A reused
  * tgid has the sum of its processes, as in the keys by process.

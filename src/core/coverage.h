@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How much of the time that a cgroup stalled, by the kernel's account of it (PSI), a probe's samples
- * can be: they miss what happens outside page faults, block requests and waits for a CPU.
+ * How much of the time that a cgroup stalled, by the kernel's account of it (PSI), a probe's
+ * samples can be: they miss what happens outside page faults, block requests and waits for a CPU.
  */
 #ifndef LATSCOPE_CORE_COVERAGE_H
 #define LATSCOPE_CORE_COVERAGE_H

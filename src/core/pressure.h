@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pressure of the whole machine or of one cgroup: stalls for CPU, memory and I/O (PSI), reclaim, swap
- * and limits, as changes of the kernel's counters by interval. docs/format.md lists the columns.
+ * Pressure of the whole machine or of one cgroup: stalls for CPU, memory and I/O (PSI), reclaim,
+ * swap and limits, as changes of the kernel's counters by interval. docs/format.md lists the
+ * columns.
  */
 #ifndef LATSCOPE_CORE_PRESSURE_H
 #define LATSCOPE_CORE_PRESSURE_H

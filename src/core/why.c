@@ -60,13 +60,14 @@ static const struct part iolat_parts[WHY_PARTS] = {
 
 static const struct explained {
 	const char *probe;
+	const char *wait, *waits;
 	const struct part *parts;
 	unsigned int metric;
 	bool requests;
 } explained[] = {
-	{ "runqlat", runqlat_parts, 0, false },
-	{ "memlat", memlat_parts, 0, false },
-	{ "iolat", iolat_parts, 2, true },
+	{ "runqlat", "wait for a CPU", "waits for a CPU", runqlat_parts, 0, false },
+	{ "memlat", "page fault", "page faults", memlat_parts, 0, false },
+	{ "iolat", "block request", "block requests", iolat_parts, 2, true },
 };
 
 static const struct explained *find(const char *probe)
@@ -98,6 +99,15 @@ const char *why__what(const char *probe, unsigned int part)
 bool why__is_of_disk(const char *probe, unsigned int part)
 {
 	return find_part(probe, part)->of_disk;
+}
+
+const char *why__wait(const char *probe, bool many)
+{
+	const struct explained *found = find(probe);
+
+	if (!found)
+		return many ? "waits" : "wait";
+	return many ? found->waits : found->wait;
 }
 
 unsigned int why__parts(const char *probe)

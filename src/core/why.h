@@ -110,6 +110,9 @@ const char *why__part(const char *probe, unsigned int part);
 /* What it is: "the cgroup was out of its CPU quota". */
 const char *why__what(const char *probe, unsigned int part);
 
+/* What a sample is: "page fault", or "page faults". */
+const char *why__wait(const char *probe, bool many);
+
 /* Number of parts; 0: the probe has none. */
 unsigned int why__parts(const char *probe);
 

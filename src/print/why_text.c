@@ -10,6 +10,7 @@
 #include "wrap.h"
 
 #define FRAMES 6 /* of a stack that are shown */
+#define WHY_NOT_ENDED_NS 1000000 /* without a threshold */
 
 /* "10 of 73 samples", "the slowest 10 of 73 samples, which are too few for a share of them,". */
 static void say_samples(struct wrap *wrap, const struct run_probe *probe)
@@ -29,6 +30,27 @@ static void say_samples(struct wrap *wrap, const struct run_probe *probe)
 		wrap__add(wrap, "%s: samples that took ", probe->name);
 	else
 		wrap__add(wrap, "%s: no sample took ", probe->name);
+}
+
+/* Waits that have not ended are no samples. Older ones than the threshold are told. */
+static void not_ended(FILE *out, const struct run_probe *probe)
+{
+	const struct lat_in_flight *open = &probe->in_flight;
+	const char *of = probe->in_flight_of;
+	uint64_t over_ns = probe->why->over_low_ns ? probe->why->over_low_ns : WHY_NOT_ENDED_NS;
+	char count[UNITS_TEXT], age[UNITS_TEXT];
+	struct wrap wrap = { 0 };
+
+	if (!open->count || !probe->in_flight_age_known || open->oldest_ns < over_ns)
+		return;
+	wrap__add(&wrap, "%s %s", units__count(count, open->count),
+		  why__wait(probe->name, open->count > 1));
+	if (open->count > 1)
+		wrap__add(&wrap, " have not ended; one");
+	wrap__add(&wrap, "%s%s has lasted %s%s%s", *of ? " of " : "", of,
+		  open->before ? "at least " : "", units__ns(age, (double)open->oldest_ns),
+		  open->count > 1 ? "; they are in no sum" : " and has not ended; it is in no sum");
+	wrap__print(&wrap, out, 2, 2);
 }
 
 static void heading(FILE *out, const struct run_probe *probe)
@@ -189,6 +211,7 @@ int why_text__print(FILE *out, const struct run *run, const struct run_probe *pr
 	if (err)
 		goto clear;
 	heading(out, probe);
+	not_ended(out, probe);
 	coverage_text__probe(out, run, probe);
 	if (summary.total_ns) {
 		paragraph(out, "", summary.sentence, ".");

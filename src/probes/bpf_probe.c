@@ -544,10 +544,17 @@ int bpf_probe__in_flight(struct probe *common, uint64_t at_ns)
 {
 	struct bpf_probe *probe = bpf_probe(common);
 	struct run_probe *entry = common->entry;
+	struct lat_key key = { .by = LAT_BY_PROCESS };
+	int err;
 
 	(void)at_ns;
 	entry->in_flight_age_known = true;
-	return probe->ops->in_flight(probe, &entry->in_flight, &entry->in_flight_age_known);
+	probe->oldest = (struct lat_oldest){ 0 };
+	err = probe->ops->in_flight(probe, &entry->in_flight, &entry->in_flight_age_known);
+	key.id = probe->oldest.tgid;
+	if (key.id)
+		names__key(common->names, &key, probe->oldest.process, entry->in_flight_of);
+	return err;
 }
 
 int bpf_probe__after_close(struct probe *common, uint64_t at_ns)

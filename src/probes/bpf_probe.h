@@ -87,6 +87,7 @@ struct bpf_probe {
 	uint64_t why_row_ns; /* time of the rows of the last interval */
 	struct fault_events *events; /* for memlat by perf-event; else NULL */
 	uint64_t missed; /* ends for which no program ran, as counted by count_missed() */
+	struct lat_oldest oldest; /* whose wait in flight is the oldest, by in_flight() */
 	struct fault_count fault_count; /* of memlat */
 	const struct run_metric *metric; /* its first metric; NULL: as the method or the ops say */
 	uint64_t skipped_ends; /* skipped runs of the end program when the window opened */

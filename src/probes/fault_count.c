@@ -6,9 +6,9 @@
 #include "bpf_probe.h"
 
 /*
- * Faults that programs saw of the tasks that the filters leave, and that the kernel counts, too. Those
- * of unknown start may have failed, which the kernel does not count: so for the most that can have
- * been missed, they do not belong to it.
+ * Faults that programs saw of the tasks that the filters leave, and that the kernel counts, too.
+ * Those of unknown start may have failed, which the kernel does not count: so for the most that can
+ * have been missed, they do not belong to it.
  */
 static uint64_t seen(const struct bpf_probe *probe, bool by_events)
 {

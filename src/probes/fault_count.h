@@ -28,8 +28,8 @@ void fault_count__end(struct fault_count *count, struct bpf_probe *probe,
 		      struct memlat_unseen *unseen);
 
 /*
- * Sets no_event, and limits recursion_missed, which is of all tasks, to those that the filters leave.
- * `missed`: recursion_missed when the window opened.
+ * Sets no_event, and limits recursion_missed, which is of all tasks, to those that the filters
+ * leave. `missed`: recursion_missed when the window opened.
  */
 void fault_count__apply(const struct fault_count *count, uint64_t missed, struct run_probe *entry);
 

@@ -170,7 +170,7 @@ static int prepare_why(struct bpf_probe *probe, struct bpf_object *obj)
 	return err ? err : bpf_map__set_max_entries(skel->maps.why_stacks, WHY_STACKS);
 }
 
-/* Of slow faults that are explained by fentry or kprobe: the wait for mmap_lock is a part of them. */
+/* Of faults that are explained by fentry or kprobe: the wait for mmap_lock is a part of them. */
 static const struct run_metric whole_fault = {
 	"page_fault",
 	"page fault, start of the exception's handler (GUP: entry of handle_mm_fault()) to return",
@@ -351,10 +351,12 @@ static int memlat_in_flight(struct bpf_probe *probe, struct lat_in_flight *waits
 
 	*age_known = true;
 	skel->bss->waits_in_flight = (struct lat_in_flight){ 0 };
+	skel->bss->oldest_in_flight = (struct lat_oldest){ 0 };
 	if (!probe->method->metric)
 		count_calls(skel->bss->calls, &skel->bss->waits_in_flight);
 	err = bpf_probe__iterate(probe, "in_flight");
 	*waits = skel->bss->waits_in_flight;
+	probe->oldest = skel->bss->oldest_in_flight;
 	return err;
 }
 

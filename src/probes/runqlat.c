@@ -247,8 +247,10 @@ static int runqlat_in_flight(struct bpf_probe *probe, struct lat_in_flight *wait
 	if (!in_flight)
 		return probe__each_entry(skel->maps.start_ts, count_wait, &until);
 	skel->bss->waits_in_flight = (struct lat_in_flight){ 0 };
+	skel->bss->oldest_in_flight = (struct lat_oldest){ 0 };
 	err = bpf_probe__iterate(probe, in_flight);
 	*waits = skel->bss->waits_in_flight;
+	probe->oldest = skel->bss->oldest_in_flight;
 	return err;
 }
 

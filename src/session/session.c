@@ -373,8 +373,9 @@ static void watch_activity(struct session *session, struct session_result *resul
 }
 
 /*
- * Of recordings, since they have a time line, and where a cgroup filters, for its sums. Intervals may
- * be read late, so the pressure of an interval is that between two readings, as with the probes.
+ * Of recordings, since they have a time line, and where a cgroup filters, for its sums. Intervals
+ * may be read late, so the pressure of an interval is that between two readings, as with the
+ * probes.
  */
 static void watch_pressure(struct session *session, struct session_result *result)
 {

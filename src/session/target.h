@@ -25,8 +25,8 @@ struct target {
 int target__resolve(const struct target *target, struct lat_config *config, char why[TARGET_WHY]);
 
 /*
- * The path of the cgroup that filters, below the mount; the caller frees it. NULL: there is none, or
- * it has gone meanwhile. 0 or -ENOMEM.
+ * The path of the cgroup that filters, below the mount; the caller frees it. NULL: there is none,
+ * or it has gone meanwhile. 0 or -ENOMEM.
  */
 int target__name_cgroup(const struct names *names, const struct lat_config *config, char **path);
 

@@ -100,7 +100,7 @@ static unsigned int pressure_of(const struct table *table)
 	return columns < PRESSURE_COLUMNS ? columns : PRESSURE_COLUMNS;
 }
 
-/* Does the table have the columns of this version, or the first ones? A file may contain anything. */
+/* Does the table have these columns, or the first ones? A file may contain anything. */
 static bool is_pressure(const struct table *table)
 {
 	if (table__columns(table) < PRESSURE_FIRST_COLUMNS)

@@ -161,6 +161,8 @@ static struct json_object *in_flight(const struct run_probe *probe)
 	    probe->in_flight.count && probe->in_flight_age_known
 		    ? us((double)probe->in_flight.oldest_ns)
 		    : NULL);
+	if (probe->in_flight_of[0])
+		put_text(object, "oldest_of", probe->in_flight_of);
 	put(object, "sum_us",
 	    probe->in_flight_age_known ? us((double)probe->in_flight.sum_ns) : NULL);
 	return object;

@@ -206,8 +206,10 @@ static int take_probe(struct rundb *db, sqlite3_stmt *row, void *to)
 		err = rundb_why__totals(probe, row, 15);
 	if (!err)
 		err = rundb_row__number(row, 21, &probe->tail_ns);
-	if (!err && sqlite3_column_type(row, 25) != SQLITE_NULL)
+	if (!err && sqlite3_column_type(row, 26) != SQLITE_NULL)
 		err = rundb_row__number(row, 26, &probe->no_event);
+	if (!err)
+		rundb_row__text(row, 27, probe->in_flight_of, sizeof(probe->in_flight_of));
 	if (db->span.is_set)
 		rundb_span__forget(probe);
 	return err;

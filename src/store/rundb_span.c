@@ -78,6 +78,7 @@ void rundb_span__forget(struct run_probe *probe)
 	probe->recursion_missed = probe->no_event = 0;
 	probe->in_flight = (struct lat_in_flight){ 0 };
 	probe->in_flight_age_known = false;
+	probe->in_flight_of[0] = '\0';
 	if (probe->why)
 		*probe->why = (struct run_why){ 0 };
 }

@@ -18,7 +18,7 @@ static const char *const statements[RUN_SCHEMA + 1][RUNDB_SELECTS] = {
 			"SELECT id, name, method, mechanism, refused, split, open_count,"
 			" open_oldest_ns, recursion_missed, cost_runs, cost_run_ns, cost_timed_ns,"
 			" cost_timed_events, open_sum_ns, open_before, 0, 0, 0, 0, 0, 0,"
-			" (SELECT value FROM meta WHERE name = 'tail_ns'), 0, 0, 0, NULL, 0"
+			" (SELECT value FROM meta WHERE name = 'tail_ns'), 0, 0, 0, NULL, 0, ''"
 			" FROM module ORDER BY id",
 		[RUNDB_SELECT_METRICS] = "SELECT id, module, name, what FROM metric ORDER BY id",
 		[RUNDB_SELECT_CHECKS] = "SELECT sum, source, why, " SUMS " WHERE module = ?",
@@ -41,10 +41,10 @@ static const char *const statements[RUN_SCHEMA + 1][RUNDB_SELECTS] = {
 			" why_over_high_ns, "
 			OF_LATER("tail_ns") ", " OF_LATER("why_few") ", " OF_LATER("why_own") ", "
 			OF_LATER("why_own_ns") ", " OF_LATER("why_disks") ", "
-			OF_LATER("no_event") " FROM probe,"
+			OF_LATER("no_event") ", " OF_LATER("in_flight_of") " FROM probe,"
 			" (SELECT (SELECT value FROM meta WHERE name = 'tail_ns') AS tail_ns,"
 			" 0 AS why_few, 0 AS why_own, 0 AS why_own_ns, NULL AS why_disks,"
-			" 0 AS no_event)"
+			" 0 AS no_event, '' AS in_flight_of)"
 			" ORDER BY id",
 		[RUNDB_SELECT_METRICS] = "SELECT id, probe, name, what FROM metric ORDER BY id",
 		[RUNDB_SELECT_CHECKS] = "SELECT sum, source, why, " SUMS " WHERE probe = ?",

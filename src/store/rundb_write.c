@@ -51,7 +51,7 @@ static const char schema[] =
 	" in_flight_before INTEGER, why_slow INTEGER, why_slow_ns INTEGER, why_sent INTEGER,"
 	" why_dropped INTEGER, why_over_low_ns INTEGER, why_over_high_ns INTEGER,"
 	" tail_ns INTEGER, why_few INTEGER, why_own INTEGER, why_own_ns INTEGER,"
-	" why_disks TEXT, no_event INTEGER);"
+	" why_disks TEXT, no_event INTEGER, in_flight_of TEXT);"
 	"CREATE TABLE metric(id INTEGER PRIMARY KEY, probe INTEGER, name TEXT, what TEXT);"
 	"CREATE TABLE series(id INTEGER PRIMARY KEY, metric INTEGER, split TEXT, key INTEGER,"
 	" name TEXT);"
@@ -106,7 +106,8 @@ static const char *const statements[STATEMENTS] = {
 	[END_PROBE] =
 		"UPDATE probe SET method=?, mechanism=?, in_flight_count=?, in_flight_oldest_ns=?,"
 		" recursion_missed=?, cost_runs=?, cost_run_ns=?, cost_timed_ns=?,"
-		" cost_timed_events=?, in_flight_sum_ns=?, in_flight_before=?, no_event=? WHERE id=?",
+		" cost_timed_events=?, in_flight_sum_ns=?, in_flight_before=?, no_event=?,"
+		" in_flight_of=? WHERE id=?",
 	[END_WHY] = "UPDATE probe SET why_slow=?, why_slow_ns=?, why_sent=?, why_dropped=?,"
 		    " why_over_low_ns=?, why_over_high_ns=?, why_few=?, why_own=?, why_own_ns=?,"
 		    " why_disks=? WHERE id=?",
@@ -530,12 +531,13 @@ static void end_probe(struct rundb_writer *writer, unsigned int index,
 	const struct run_cost *cost = &probe->cost;
 	const struct run_why *why = probe->why;
 
-	put(writer, END_PROBE, "ttiiiiiiiiiii", probe->method, probe->mechanism,
+	put(writer, END_PROBE, "ttiiiiiiiiiiti", probe->method, probe->mechanism,
 	    (int64_t)probe->in_flight.count,
 	    probe->in_flight_age_known ? (int64_t)probe->in_flight.oldest_ns : (int64_t)-1,
 	    (int64_t)probe->recursion_missed, (int64_t)cost->runs, (int64_t)cost->run_ns,
 	    (int64_t)cost->timed_ns, (int64_t)cost->timed_events, (int64_t)probe->in_flight.sum_ns,
-	    (int64_t)probe->in_flight.before, (int64_t)probe->no_event, (int64_t)index + 1);
+	    (int64_t)probe->in_flight.before, (int64_t)probe->no_event, probe->in_flight_of,
+	    (int64_t)index + 1);
 	if (why)
 		put(writer, END_WHY, "iiiiiiiiiti", (int64_t)why->slow, (int64_t)why->slow_ns,
 		    (int64_t)why->sent, (int64_t)why->dropped, (int64_t)why->over_low_ns,

@@ -29,8 +29,9 @@ stuck() {
 	unchanged "$1" "$w/account"
 }
 
-# starve: adds a task of higher priority; from the account in $w/account on, the first one has no CPU
+# starve: sets $waiter, the first task, and adds a task of higher priority; from the account in $w/account on, the first one has no CPU
 starve() {
+	waiter=${loops[0]}
 	start_loop 2
 	await 'an end of its turns' stuck "${loops[0]}"
 	cat "/proc/${loops[0]}/schedstat" >"$w/account"
@@ -76,6 +77,8 @@ open_at_close() {
 	window "$2" || return
 	for method in "${methods[@]}"; do
 		is "$method: $1 is in flight" "$(fact "$method" runqlat.in_flight)" 1
+		[ "$method" = raw_tp ] || # its hash has no names
+			like "$method: $1: its process" "$(fact "$method" runqlat.in_flight_of)" "\\($waiter\\)\$"
 		within "$method: $1: its age" "$waited_ns" "$(fact "$method" runqlat.in_flight_ns)" $(((${EPOCHREALTIME/./} - began) * 1000))
 		balance "$method: $1" "$method"
 	done

@@ -24,6 +24,6 @@ SELECT keyed.name || '.events=' || sum(count), keyed.name || '.sum_ns=' || sum(s
 SELECT name || '.hist=' || group_concat(low_ns || ':' || high_ns || ':' || count, ' ')
 	FROM hists JOIN slot_edges USING (slot) GROUP BY name;
 SELECT name || '.method=' || method, name || '.in_flight=' || in_flight_count, name || '.in_flight_ns=' || in_flight_oldest_ns,
-	name || '.in_flight_before=' || in_flight_before, name || '.recursion_missed=' || recursion_missed, name || '.no_event=' || no_event FROM probe;
+	name || '.in_flight_before=' || in_flight_before, name || '.recursion_missed=' || recursion_missed, name || '.no_event=' || no_event, name || '.in_flight_of=' || in_flight_of FROM probe;
 SELECT name || '.program_ns=' || cost_run_ns / cost_timed_events FROM probe WHERE cost_timed_events > 0;
 SELECT 'window_ns=' || max(end_ns) FROM interval;

@@ -315,12 +315,14 @@ too_many_alike() {
 # stuck_fault WHAT OPEN BEFORE MISSED: a fault that was in progress at the attach. At the end OPEN faults are in flight, BEFORE
 # of them since before the attach, and MISSED faults have ended without a known start. None is a sample.
 stuck_fault() {
-	local method what="in progress at the attach: $1"
+	local method what="in progress at the attach: $1" whose
 
 	window one_program 'memlat -p PID' stuck stuck "$1" || return
+	whose=('' "stuck ($pid)")
 	for method in "${methods[@]}"; do
 		is "$method: $what: in flight at end" "$(fact "$method" memlat.in_flight)" "$2"
 		is "$method: $what: began before" "$(fact "$method" memlat.in_flight_before)" "$3"
+		is "$method: $what: its process" "$(fact "$method" memlat.in_flight_of)" "${whose[$2]}"
 		is "$method: $what: no start" "$(fact "$method" memlat.missed_start)" "$4"
 		is "$method: $what: no sample" "$(fact "$method" memlat.events)" 0
 		[ "$3" = 0 ] || within "$method: $what: as old as the window at least" \

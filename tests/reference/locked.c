@@ -2,12 +2,12 @@
 /*
  * locked [-w] [-r] [-l LONG_MS] ROUNDS PAGES: page faults that wait for mmap_lock.
  *
- * The thread "holder" forks ROUNDS times while the main thread touches fresh pages, each for the first
- * time: fork() copies PAGES pages of the process, and holds mmap_lock for writing meanwhile. Another
- * thread, "innocent", only sleeps and wakes up. Prints by the clock of the main thread how long the touches of
- * LONG_MS or more (1) took, long_count and long_sum_ns, and by the holder's how long it forked, hold_sum_ns and
- * hold_max_ns. With -r the holder populates a mapping, which holds the lock for reading, and nobody
- * waits for it.
+ * The thread "holder" forks ROUNDS times while the main thread touches fresh pages, each for the
+ * first time: fork() copies PAGES pages of the process, and holds mmap_lock for writing meanwhile.
+ * Another thread, "innocent", only sleeps and wakes up. Prints by the clock of the main thread how
+ * long the touches of LONG_MS or more (1) took, long_count and long_sum_ns, and by the holder's how
+ * long it forked, hold_sum_ns and hold_max_ns. With -r the holder populates a mapping, which holds
+ * the lock for reading, and nobody waits for it.
  */
 
 #include "reference.h"

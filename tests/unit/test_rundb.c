@@ -65,6 +65,7 @@ static int finish(void)
 	probe->in_flight_age_known = true;
 	probe->recursion_missed = 7;
 	probe->no_event = 9;
+	strcpy(probe->in_flight_of, "web (7)");
 	strcpy(probe->check.source, "/sys/block/*/stat");
 	strcpy(probe->check.why, "not the time");
 	probe->check.events = (struct run_checked){ true, 10, UINT64_MAX, 20, 30, 4 };
@@ -119,6 +120,7 @@ static void assert_same_probe(const struct run_probe *a, const struct run_probe 
 	assert_int_equal(a->in_flight_age_known, b->in_flight_age_known);
 	assert_int_equal(a->recursion_missed, b->recursion_missed);
 	assert_int_equal(a->no_event, b->no_event);
+	assert_string_equal(a->in_flight_of, b->in_flight_of);
 	assert_memory_equal(&a->cost, &b->cost, sizeof(a->cost));
 	assert_int_equal(a->tail_ns, b->tail_ns);
 	assert_string_equal(a->check.source, b->check.source);

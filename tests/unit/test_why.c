@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sample.h"
+#include "sheet.h"
 
 #include "core/why.h"
 #include "print/why.h"
@@ -375,6 +376,43 @@ TEST(text_stays_within_80_columns)
 		len = *at == '\n' ? 0 : len + 1;
 		assert_true(len <= 80);
 	}
+}
+
+static const char *printed(const char *name, const struct lat_in_flight *open, const char *of)
+{
+	static struct run run;
+
+	new_probe(name);
+	probe.in_flight = *open;
+	probe.in_flight_age_known = true;
+	strcpy(probe.in_flight_of, of);
+	assert_int_equal(why_text__print(unit_print(), &run, &probe, 0), 0);
+	return flat(unit_printed());
+}
+
+/* The threshold is 1 us. */
+TEST(a_wait_that_has_not_ended_is_told)
+{
+	const struct lat_in_flight one = { .count = 1, .oldest_ns = 2000000000 };
+	const struct lat_in_flight two = { .count = 2, .oldest_ns = 3000000, .before = 1 };
+
+	assert_has(
+		printed("memlat", &one, "python3 (123)"),
+		"1 page fault of python3 (123) has lasted 2.00 s and has not ended; it is in no sum");
+	assert_has(
+		printed("runqlat", &two, "web (7)"),
+		"2 waits for a CPU have not ended; one of web (7) has lasted at least 3.00 ms; they "
+		"are in no sum");
+	assert_has(printed("iolat", &one, ""),
+		   "1 block request has lasted 2.00 s and has not ended; it is in no sum");
+}
+
+TEST(a_short_wait_that_has_not_ended_is_not)
+{
+	const struct lat_in_flight one = { .count = 1, .oldest_ns = 999 };
+
+	assert_lacks(printed("memlat", &one, "python3 (123)"), "not ended");
+	assert_lacks(printed("memlat", &(struct lat_in_flight){ 0 }, ""), "not ended");
 }
 
 UNIT_FIXTURES(.each = { begin, end })
