@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * gup [-w] [-r | -d FILE | -u] PAGES: faults that no exception took, of handle_mm_fault() called with regs ==
- * NULL.
+ * gup [-w] [-r | -d FILE | -u] PAGES: faults that no exception took, of handle_mm_fault() called
+ * with regs == NULL.
  *
  * mlock(2) of PAGES fresh anonymous base pages faults each in by get_user_pages(): to the kernel's
  * accounting a minor fault like any other (minflt_window = PAGES), but none of the software perf

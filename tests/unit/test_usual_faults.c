@@ -78,6 +78,7 @@ static void begin_run(__u64 seed, bool usual, bool skipping)
 {
 	static __u64 tails[] = { 4000, 8000, 1000000 };
 	struct lat_config chosen = { .rows = 4, .first_rows = 4 };
+	bool sees_each_end;
 
 	random_begin(seed);
 	kind.method = below(BY_KPROBE + 1);
@@ -88,7 +89,11 @@ static void begin_run(__u64 seed, bool usual, bool skipping)
 	begin_kernel(&chosen);
 	no_storage = skipping && one_in(4);
 	plain = usual && !chosen.tgid;
-	usual_ns = !usual ? 0 : chosen.tail_ns < HIST_SHORT_NS ? chosen.tail_ns : HIST_SHORT_NS;
+	/* As user space sets it: with a filter, perf-event looks at the task at each end. */
+	sees_each_end = kind.method == BY_EVENT && chosen.tgid;
+	usual_ns = chosen.tail_ns < HIST_SHORT_NS ? chosen.tail_ns : HIST_SHORT_NS;
+	if (!usual || sees_each_end)
+		usual_ns = 0;
 	counted = add_array(&cells, sizeof(*counted), 1);
 	add_hash(&tasks, sizeof(void *), sizeof(struct memlat_task));
 	memset(&expected, 0, sizeof(expected));
