@@ -396,13 +396,12 @@ TEST(a_wait_that_has_not_ended_is_told)
 	const struct lat_in_flight one = { .count = 1, .oldest_ns = 2000000000 };
 	const struct lat_in_flight two = { .count = 2, .oldest_ns = 3000000, .before = 1 };
 
-	assert_has(
-		printed("memlat", &one, "python3 (123)"),
-		"1 page fault of python3 (123) has lasted 2.00 s and has not ended; it is in no sum");
-	assert_has(
-		printed("runqlat", &two, "web (7)"),
-		"2 waits for a CPU have not ended; one of web (7) has lasted at least 3.00 ms; they "
-		"are in no sum");
+	assert_has(printed("memlat", &one, "python3 (123)"),
+		   "1 page fault of python3 (123) has lasted 2.00 s and has not ended; ",
+		   "ended; it is in no sum");
+	assert_has(printed("runqlat", &two, "web (7)"),
+		   "2 waits for a CPU have not ended; one of web (7) has lasted at least ",
+		   "at least 3.00 ms; they are in no sum");
 	assert_has(printed("iolat", &one, ""),
 		   "1 block request has lasted 2.00 s and has not ended; it is in no sum");
 }
