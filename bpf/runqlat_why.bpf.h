@@ -276,6 +276,23 @@ static __always_inline __u32 known_name(const struct place *place, __u32 tid)
 }
 
 /*
+ * How `ns` of a block are divided by class, if `whole` is divided as in the block. The CPU was not
+ * idle while the victim waited, as long as there is enough else: it was so before the wait.
+ */
+static __always_inline void divide_block(struct walk *walk, const struct why_sums *sums,
+					 const struct why_sums *before, __u64 ns, __u64 whole)
+{
+	__u64 idle = sums->class_ns[WHY_IDLE] - before->class_ns[WHY_IDLE];
+	__u64 busy = whole > idle ? whole - idle : 0, worked = ns < busy ? ns : busy;
+
+#pragma unroll
+	for (int class = 0; class < WHY_CLASSES; class ++)
+		walk->left[class] =
+			share_of(sums->class_ns[class] - before->class_ns[class], worked, busy);
+	walk->left[WHY_IDLE] = ns - worked;
+}
+
+/*
  * Of a block before the turns in the ring, as much as belongs to the wait. 1: the wait is divided.
  */
 __noinline int add_block(__u32 cpu, const struct why_block *block, const struct why_sums *before)
@@ -294,10 +311,8 @@ __noinline int add_block(__u32 cpu, const struct why_block *block, const struct 
 		return before->end_ns <= walk->low;
 	whole = block->sums.end_ns - before->end_ns;
 	ns = end - from;
-#pragma unroll
-	for (int class = 0; class < WHY_CLASSES; class ++)
-		walk->left[class] =
-			share_of(block->sums.class_ns[class] - before->class_ns[class], ns, whole);
+	divide_block(walk, &block->sums, before, ns, whole);
+	whole -= block->sums.class_ns[WHY_IDLE] - before->class_ns[WHY_IDLE];
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < WHY_HITTERS; i++) {
 		culprit = block->hitters[i];
