@@ -21,8 +21,8 @@
  * Prints victim_pid=, hog1_pid= ..., and for each process what it used of the CPU by its own clock,
  * hog1_ran_ns=. With moved, also how long the victim waited before it was moved, which is from the
  * start of a turn to the move, by the clock of the one that moves: moved_least_ns= is of the moves
- * that were over before the turn was, moved_most_ns= of all. With deadline, gaps_ns= is how long the
- * victim did not run, by its own clock. Everything else on that CPU is outweighed.
+ * that were over before the turn was, moved_most_ns= of all. With deadline, gaps_ns= is how long
+ * the victim did not run, by its own clock. Everything else on that CPU is outweighed.
  */
 #include "reference.h"
 
@@ -270,9 +270,10 @@ int main(int argc, char **argv)
 		if (status && !failed)
 			failed = WIFEXITED(status) ? WEXITSTATUS(status) : REFERENCE_FAILED;
 	}
-	printf("victim_pid=%d\nvictim_ran_ns=%lu\nmoved_least_ns=%lu\nmoved_most_ns=%lu\ngaps_ns=%lu\n",
-	       pids[0], shared->ran_ns[0], shared->moved_least_ns, shared->moved_most_ns,
+	printf("victim_pid=%d\nvictim_ran_ns=%lu\ngaps_ns=%lu\n", pids[0], shared->ran_ns[0],
 	       shared->gaps_ns);
+	printf("moved_least_ns=%lu\nmoved_most_ns=%lu\n", shared->moved_least_ns,
+	       shared->moved_most_ns);
 	for (int i = 1; i < processes; i++)
 		printf("hog%d_pid=%d\nhog%d_ran_ns=%lu\n", i, pids[i], i, shared->ran_ns[i]);
 	return failed;
