@@ -162,11 +162,14 @@ blames_pingpong() {
 		near_to 5 "$(blamed "$(hog_is 2 other)")" "$(why_printed hog2_ran_ns)"
 }
 
-# An idle CPU is no reason for a task that may not run.
-blames_budget() {
-	blame deadline 1ms 1000 && adds_up && share 1 95 "part = 'budget'" &&
+# within_limits SHAPE MS: neither an idle CPU nor who may run then is a reason for a task that may not run.
+within_limits() {
+	blame "$1" 1ms "$2" && adds_up && share 1 95 "part = 'budget'" &&
 		near_to 5 "$(blamed "part = 'budget'")" "$(why_printed gaps_ns)"
 }
+
+blames_budget() { within_limits deadline 1000; }
+blames_limit() { within_limits limited 3000; }
 
 idle_share=20 quota_share=40 clock_share=1
 [ -z "${LATSCOPE_VM-}" ] || idle_share=90 quota_share=90 clock_share=3
@@ -180,6 +183,7 @@ declare -A claims=(
 	[no_waker]='a timer woke it up: not the task that it interrupted'
 	[pingpong]='two that wake each other up: each is blamed for what it had, as far back as it waited'
 	[budget]='a deadline task out of budget: not the idle CPU'
+	[limit]='a real-time task at the limit of all real-time tasks: the limit'
 	[waker]='a waker is named if there was one'
 	[move]='a move: who had the CPU before it is blamed'
 	[quota]='cpu.max: the quota is blamed, as long as cpu.stat says'
@@ -187,10 +191,10 @@ declare -A claims=(
 # Kernels share what does not depend on the kernel.
 case ${extent-}-${LATSCOPE_VM-}${LATSCOPE_SOAK-} in
 check-6.1) tests='one move quota' ;;
-check-6.12) tests='two realtime idle own waker no_waker budget' ;;
+check-6.12) tests='two realtime idle own waker no_waker budget limit' ;;
 *-) tests='one two idle move quota no_waker' ;; # and the VM has the others
-*-6.1 | *-7) tests='one two realtime idle move quota no_waker budget' ;;
-*) tests='one two realtime idle own waker move quota no_waker pingpong budget' ;;
+*-6.1 | *-7) tests='one two realtime idle move quota no_waker budget limit' ;;
+*) tests='one two realtime idle own waker move quota no_waker pingpong budget limit' ;;
 esac
 for test in $tests; do
 	if [ "$test" = move ] && [ "$(nproc)" = 1 ]; then

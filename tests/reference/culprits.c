@@ -13,6 +13,8 @@
  *             (SCHED_IDLE)
  *   deadline  nothing else: the victim always wants the CPU, but may have it for 5 ms of every 20
  *             (SCHED_DEADLINE)
+ *   limited   the victim (SCHED_FIFO) and "hog1" always want the CPU: the kernel keeps a part of each
+ *             second for hog1, because real-time tasks have a limit
  *   own       a second thread of the victim always wants the CPU
  *   moved     "hog1" as in realtime; after 2 ms of each turn the victim is bound to another CPU,
  *             and back when the turn is over
@@ -21,8 +23,8 @@
  * Prints victim_pid=, hog1_pid= ..., and for each process what it used of the CPU by its own clock,
  * hog1_ran_ns=. With moved, also how long the victim waited before it was moved, which is from the
  * start of a turn to the move, by the clock of the one that moves: moved_least_ns= is of the moves
- * that were over before the turn was, moved_most_ns= of all. With deadline, gaps_ns= is how long
- * the victim did not run, by its own clock. Everything else on that CPU is outweighed.
+ * that were over before the turn was, moved_most_ns= of all. With deadline and limited, gaps_ns= is
+ * how long the victim did not run, by its own clock. Everything else on that CPU is outweighed.
  */
 #include "reference.h"
 
@@ -102,6 +104,17 @@ static void play(uint64_t end, int from, int to)
 	close(to);
 }
 
+static void note_gaps(uint64_t end)
+{
+	uint64_t now;
+
+	for (uint64_t before = clock__now_ns(); before < end; before = now) {
+		now = clock__now_ns();
+		if (now - before > NSEC_PER_MSEC)
+			shared->gaps_ns += now - before;
+	}
+}
+
 static void take_what_is_granted(uint64_t end)
 {
 	struct {
@@ -115,18 +128,13 @@ static void take_what_is_granted(uint64_t end)
 		   .runtime = BUDGET_NS,
 		   .deadline = PERIOD_NS,
 		   .period = PERIOD_NS };
-	uint64_t before, now;
 	cpu_set_t all;
 
 	memset(&all, -1,
 	       sizeof(all)); /* the kernel grants it only to those that may use all CPUs */
 	reference_need(!sched_setaffinity(0, sizeof(all), &all), "cannot use all CPUs: %m");
 	reference_need(!syscall(SYS_sched_setattr, 0, &attr, 0), "cannot have a deadline: %m");
-	for (before = clock__now_ns(); before < end; before = now) {
-		now = clock__now_ns();
-		if (now - before > NSEC_PER_MSEC)
-			shared->gaps_ns += now - before;
-	}
+	note_gaps(end);
 }
 
 static void work(int which, uint64_t end)
@@ -146,6 +154,9 @@ static void work(int which, uint64_t end)
 		nap(end, NAP_NS);
 	} else if (victim && is("deadline")) {
 		take_what_is_granted(end);
+	} else if (victim && is("limited")) {
+		reference_be_realtime(1);
+		note_gaps(end);
 	} else if (!victim && is("pingpong")) {
 		play(end, which == 1 ? pong[0] : ping[0], which == 1 ? ping[1] : pong[1]);
 	} else if (victim && is("own")) {
@@ -226,7 +237,7 @@ static int count_processes(void)
 {
 	if (is("two") || is("pingpong"))
 		return 3;
-	return is("one") || is("napping") || has_turns() ? 2 : 1;
+	return is("one") || is("napping") || is("limited") || has_turns() ? 2 : 1;
 }
 
 int main(int argc, char **argv)
