@@ -110,6 +110,26 @@ static struct json_object *json_slow(const struct run *run, const struct run_pro
 	return object;
 }
 
+/* Tasks of one name are one entry; they sum to the time of all slow samples. */
+static struct json_object *json_names(const struct why_summary *summary)
+{
+	struct json_object *array = json_object_new_array();
+	char name[WHY_CROWD];
+
+	for (size_t i = 0; i < summary->nr_names; i++) {
+		const struct why_line *line = &summary->names[i];
+		struct json_object *object = json_object_new_object();
+
+		fields__text(object, "victim", why_summary__victim(summary, line, name));
+		fields__text(object, "part", line->part);
+		fields__text(object, "culprit",
+			     line->culprit ? why_summary__culprit(summary, line, name) : NULL);
+		fields__count(object, "ns", line->ns);
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
 static void add_one(struct json_object *why, const struct run *run, const struct run_probe *probe)
 {
 	struct json_object *slowest = json_object_new_array();
@@ -120,7 +140,10 @@ static void add_one(struct json_object *why, const struct run *run, const struct
 		fields__text(why, "conclusion", summary.sentence);
 		if (probe->why->disks[0])
 			fields__text(why, "disks", probe->why->disks);
+		json_object_object_add(why, "few", json_object_new_boolean(probe->why->few));
+		fields__count(why, "own_ns", probe->why->own_ns);
 		json_object_object_add(why, "parts_ns", json_parts(probe, summary.part_ns));
+		json_object_object_add(why, "names", json_names(&summary));
 	}
 	why_summary__clear(&summary);
 	for (unsigned int i = 0; i < probe->why->nr_slowest; i++)

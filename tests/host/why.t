@@ -13,7 +13,7 @@ check 'why: the other probe goes on' 0 'runqlat.*tp_btf.*cannot do --why' 'memla
 
 # has_parts: the JSON in $out has a probe runqlat whose slow time, pairs and slow events are sums of parts
 has_parts() {
-	jq -e '.probes[] | select(.module == "runqlat") | .why | .slow_ns == ([.parts_ns[]] | add) and
+	jq -e '.probes[] | select(.module == "runqlat") | .why | .slow_ns == ([.parts_ns[]] | add) and .slow_ns == ([.names[].ns] | add) and
 		(.pairs | length > 0) and (.slowest | length > 0 and all(.ns == ([.parts_ns[]] | add)))
 		and (.conclusion | test("%"))' <<<"$out" >/dev/null || { printf '%s\n' "$out" && false; }
 }
