@@ -148,9 +148,9 @@ blames_waker() {
 
 # No task woke it up, whatever ran then.
 blames_no_waker() {
-	local chosen=(--comm victim) events
+	local chosen=(--comm victim -i 50ms) events # five slow events are kept of each interval
 
-	blame napping 10us 1000 && events=$(slow_events "waker <> ''") && [ "$events" -ge 5 ] &&
+	blame napping 1us 1000 && events=$(slow_events "waker <> ''") && [ "$events" -ge 5 ] &&
 		is_within $((events * 95 / 100)) "$(slow_events "waker = 'timer' AND waker_tid IS NULL")" "$events" &&
 		tap_same "$(slow_events "waker LIKE 'hog%'")" 0
 }

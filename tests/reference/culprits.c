@@ -13,8 +13,8 @@
  *             (SCHED_IDLE)
  *   deadline  nothing else: the victim always wants the CPU, but may have it for 5 ms of every 20
  *             (SCHED_DEADLINE)
- *   limited   the victim (SCHED_FIFO) and "hog1" always want the CPU: the kernel keeps a part of each
- *             second for hog1, because real-time tasks have a limit
+ *   limited   the victim (SCHED_FIFO) and "hog1" always want the CPU: the kernel keeps a part of
+ *             each second for hog1, because real-time tasks have a limit
  *   own       a second thread of the victim always wants the CPU
  *   moved     "hog1" as in realtime; after 2 ms of each turn the victim is bound to another CPU,
  *             and back when the turn is over
