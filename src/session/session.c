@@ -356,7 +356,7 @@ static bool is_full(const struct session *session, struct session_result *result
 static void watch_lives(struct session *session)
 {
 	struct run *run = session->run;
-	bool wanted = session->explains;
+	bool wanted = session->explains && !session->recording->is_endless;
 
 	for (unsigned int i = 0; i < run->nr_probes; i++)
 		wanted |= (run->probes[i].by & 1U << LAT_BY_PROCESS) != 0;
