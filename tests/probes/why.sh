@@ -162,14 +162,17 @@ blames_pingpong() {
 		near_to 5 "$(blamed "$(hog_is 2 other)")" "$(why_printed hog2_ran_ns)"
 }
 
-# within_limits SHAPE MS: neither an idle CPU nor who may run then is a reason for a task that may not run.
-within_limits() {
-	blame "$1" 1ms "$2" && adds_up && share 1 95 "part = 'budget'" &&
+# An idle CPU is no reason for a task that may not run.
+blames_budget() {
+	blame deadline 1ms 1000 && adds_up && share 1 95 "part = 'budget'" &&
 		near_to 5 "$(blamed "part = 'budget'")" "$(why_printed gaps_ns)"
 }
 
-blames_budget() { within_limits deadline 1000; }
-blames_limit() { within_limits limited 3000; }
+# Nor is the one that may run then. The kernel keeps 50 ms of each second for it; interrupts make gaps, too, which are no waits.
+blames_limit() {
+	blame limited 1ms 3000 && adds_up && share 1 95 "part = 'budget'" &&
+		is_within 25000000 "$(blamed "part = 'budget'")" $(($(why_printed gaps_ns) * 105 / 100))
+}
 
 idle_share=20 quota_share=40 clock_share=1
 [ -z "${LATSCOPE_VM-}" ] || idle_share=90 quota_share=90 clock_share=3
