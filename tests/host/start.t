@@ -79,6 +79,13 @@ slowly() {
 	"${as[@]}" env --default-signal=INT "$latscope" record -q -o "$dir/runs" >"$dir/stdout" 2>"$dir/stderr" &
 	pid=$!
 	wait_for has_threads
+	wait_for holds
+}
+
+# Does it have programs or maps by now? Then they are in $held.
+holds() {
+	held=$(ids "$pid")
+	[ -n "$held" ]
 }
 
 # blocked: prints how many threads have blocked SIGHUP, SIGINT, SIGTERM, SIGALRM, SIGCHLD and SIGWINCH
@@ -108,7 +115,6 @@ ok 'Ctrl-C during the start: the recording is complete' complete "$(recording "$
 ok 'Ctrl-C during the start: nothing is left' unloaded "$held"
 
 slowly
-held=$(ids "$pid")
 end_by KILL 2>/dev/null
 ok 'killed during the start: nothing is left' unloaded "$held"
 ok 'killed during the start: no recording' [ ! -e "$dir/runs" ]
