@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What disks do, and what requests take on them. The data are requests: when each began, was issued
- * and completed, whose it was, and whether its disk had any other meanwhile. The programs note each
- * completion in a ring of its disk, and add it to the sums of its kind (disk, operation, size) and
- * of its disk. User space reads the sums, and writes back how long a request of a kind takes alone,
- * and what one costs the others. By these, iolat_why.bpf.h divides a slow request. Included by
- * iolat_why.bpf.h alone.
+ * and completed, who submitted it, and whether its disk had another one meanwhile. The programs
+ * note each completion in a ring of its disk, and add it to the sums of its kind (disk, operation,
+ * size) and of its disk. User space reads the sums, and writes back how long a request of a kind
+ * takes alone, and what one costs the others. By these, iolat_why.bpf.h divides a slow request.
+ * Included by iolat_why.bpf.h alone.
  */
 #ifndef LATSCOPE_IOLAT_DISK_BPF_H
 #define LATSCOPE_IOLAT_DISK_BPF_H

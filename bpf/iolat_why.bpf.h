@@ -3,9 +3,9 @@
  * Why a block request was slow. What it would have taken alone on its disk is its own time. The
  * rest is the excess: it goes to the requests that the disk completed from the begin of this one to
  * its end, by what each of them costs on this disk; if it completed none, to those in flight, as if
- * they were like this one. They are not blamed for more than twice what they cost, as then the disk
- * itself was slow. What nobody is blamed for belongs to where the request was: in the queue, with
- * the device, or given back. Included by iolat.bpf.c alone, after
+ * they were like this one. They are not blamed for more than twice what they cost: if it took
+ * longer, the disk was slow. The rest of the time goes to the part that says where the request was:
+ * in the queue, with the device, or given back. Included by iolat.bpf.c alone, after
  * iolat_request.bpf.h.
  */
 #ifndef LATSCOPE_IOLAT_WHY_BPF_H

@@ -161,8 +161,8 @@ static __always_inline bool is_event(__u64 id)
 }
 
 /*
- * The same of an exception whose calls are in the table, too: the methods fentry and kprobe have it
- * to explain slow faults from their begin. It is outside of any call.
+ * The ID of an exception. Its calls are in the table, too: with --why, the methods fentry and
+ * kprobe measure a fault from the start of its exception. That is not within a call.
  */
 static __always_inline __u64 entry_id(__u32 tid)
 {

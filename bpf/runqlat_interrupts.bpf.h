@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What this CPU does for nobody: interrupts and softirqs, with --why. Their time is taken from the
- * turn of the task that they interrupt; and a task that they wake up was not woken up by the one
- * that they interrupted. Included by runqlat_turns.bpf.h alone.
+ * Interrupts and softirqs of this CPU, which are no work of the task that has it, with --why. Their
+ * time is taken from the turn of the task that they interrupt; and a task that they wake up was not
+ * woken up by the one that they interrupted. Included by runqlat_turns.bpf.h alone.
  *
  * A softirq that a task itself has raised is the task's own work. With PREEMPT_RT, softirqs run in
  * threads, which have turns of their own.

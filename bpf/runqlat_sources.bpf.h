@@ -35,7 +35,10 @@ int BPF_PROG(why_irq_ends, int irq)
 	return 0;
 }
 
-/* Who raises a softirq: a task does what the softirq is for, an interrupt does it for nobody. */
+/*
+ * If a task raised the softirq, its work is that of the task; if an interrupt did, it is of no
+ * task.
+ */
 SEC("tp_btf/softirq_raise")
 int BPF_PROG(why_raised, unsigned int vector)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Why a task waited for a CPU: a slow wait is compared with the turns of the CPUs in whose queues
- * the task was, the newest first. Included by runqlat.bpf.c alone.
+ * Why a task waited for a CPU: who had the CPU is known from the turns of each CPU in whose queue
+ * the task was. They are read from the newest to the oldest. Included by runqlat.bpf.c alone.
  */
 #ifndef LATSCOPE_RUNQLAT_WHY_BPF_H
 #define LATSCOPE_RUNQLAT_WHY_BPF_H
@@ -145,7 +145,7 @@ struct slow {
 	struct runqlat_task *own;
 	__u64 ns;
 	__u64 before_ns; /* of it, what the kernel had added before: see joined */
-	bool joined; /* with waits whose ends were not seen; else the task was moved then */
+	bool joined; /* before_ns is of earlier waits; else of this one, on another CPU */
 	__u64 now; /* by the scheduler's clock; 0: unknown */
 	__u64 end_ns; /* CLOCK_MONOTONIC */
 };

@@ -201,7 +201,7 @@ static __always_inline void count_in_flight(struct lat_in_flight *waits, __u64 s
 	add_in_flight(waits, 1, now > start ? now - start : 0);
 }
 
-/* Whose wait is it, if it is the oldest one so far? */
+/* Keeps the process of the oldest wait. */
 static __always_inline void note_oldest(struct lat_oldest *oldest, __u64 age_ns,
 					struct task_struct *task)
 {

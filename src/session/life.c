@@ -32,7 +32,7 @@ struct life_watch {
 	 */
 	struct lat_life_task *tasks;
 	size_t nr_tasks;
-	struct activity_watch *activity;
+	struct activity_watch *activity; /* NULL: nobody wants it */
 	struct activity_ended *ended; /* by tgid */
 	size_t nr_ended;
 };
@@ -41,12 +41,15 @@ static int load(struct life_watch *watch, const struct lat_config *config)
 {
 	int err;
 
-	watch->activity = activity__new();
 	watch->skel = life_bpf__open();
-	if (!watch->skel || !watch->activity)
+	if (!watch->skel)
 		return -errno;
-	if (config)
+	if (config) {
 		memcpy((void *)&watch->skel->rodata->config, config, sizeof(*config));
+		watch->activity = activity__new();
+		if (!watch->activity)
+			return -ENOMEM;
+	}
 	err = bpf_map__set_max_entries(watch->skel->maps.ended, MOST_ENDED);
 	if (!err)
 		err = bpf_object__load_skeleton(watch->skel->skeleton); /* also maps .bss */
@@ -145,14 +148,16 @@ int life__look(struct life_watch *watch)
 
 	watch->nr_tasks = 0;
 	err = iterate(watch);
-	return err ? err : activity__look(watch->activity, watch->tasks, watch->nr_tasks);
+	if (!err && watch->activity)
+		err = activity__look(watch->activity, watch->tasks, watch->nr_tasks);
+	return err;
 }
 
 int life__arm(struct life_watch *watch, uint64_t opened_ns)
 {
 	watch->opened_ns = opened_ns;
 	__atomic_store_n(&watch->skel->bss->control.opened_ns, opened_ns, __ATOMIC_SEQ_CST);
-	return life__look(watch);
+	return watch->activity ? life__look(watch) : 0;
 }
 
 static uint64_t since(const struct life_watch *watch, uint64_t start_ns)
@@ -244,7 +249,7 @@ static int add_ended(void *context, const void *key, const void *value)
 	struct life_watch *watch = context;
 	struct run_life *to = find_life(watch, watch->nr_living, tgid);
 
-	if (keep_ended(watch, tgid, life))
+	if (watch->activity && keep_ended(watch, tgid, life))
 		return -ENOMEM;
 	if (ended_since(watch, tgid, life->last_start_ns))
 		return 0;

@@ -10,7 +10,10 @@
 
 struct life_watch;
 
-/* `config`: the filters, NULL: none. On failure `why` is the reason. */
+/*
+ * `config`: the filters for what threads did; NULL: nobody wants to know that. On failure `why` is
+ * the reason.
+ */
 int life__open(struct life_watch **watch, const struct lat_config *config, char why[RUN_TEXT]);
 void life__close(struct life_watch *watch); /* NULL is fine */
 

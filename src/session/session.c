@@ -33,7 +33,7 @@ struct session {
 	struct names *names;
 	struct pressure *pressure; /* NULL: not recorded */
 	struct life_watch *life; /* NULL: not wanted, or not possible */
-	struct lat_config config; /* of the first probe with one: the filters */
+	struct lat_config config; /* of a probe: the filters are those of all */
 	bool explains; /* a probe explains slow samples */
 	uint64_t looked_ns; /* when the life was looked at, since the window opened */
 	struct symbols *symbols; /* NULL: no stacks are taken, or there is no way to name them */
@@ -307,9 +307,7 @@ static void watch_tasks(struct session *session, struct session_result *result, 
 	if (!activity)
 		return;
 	if (last) {
-		err = life__activity(session->life,
-				     session->config.tgid || session->config.tid ||
-					     session->config.cgroup || session->config.comm[0],
+		err = life__activity(session->life, probe__filters_tasks(&session->config),
 				     activity);
 	} else if (end - session->looked_ns >= LOOK_NS) {
 		session->looked_ns = end;
@@ -353,23 +351,19 @@ static bool is_full(const struct session *session, struct session_result *result
 /*
  * Waits of processes are shares of their lives. If these cannot be watched, the window continues.
  */
-static void watch_lives(struct session *session)
+static void watch_lives(struct session *session, struct session_result *result)
 {
 	struct run *run = session->run;
-	bool wanted = session->explains && !session->recording->is_endless;
+	/* Endless recordings have no end at which what threads did could be told. */
+	bool tells = session->explains && !session->recording->is_endless, wanted = tells;
 
 	for (unsigned int i = 0; i < run->nr_probes; i++)
 		wanted |= (run->probes[i].by & 1U << LAT_BY_PROCESS) != 0;
 	if (wanted)
-		life__open(&session->life, &session->config, run->lives_why);
-}
-
-/* Endless recordings have no end at which what processes did could be told. */
-static void watch_activity(struct session *session, struct session_result *result)
-{
-	if (session->life && session->explains && !session->recording->is_endless)
+		life__open(&session->life, tells ? &session->config : NULL, run->lives_why);
+	if (session->life && tells)
 		fault(session, result, SESSION_READ,
-		      table__new(&session->run->activity, activity_columns, ACTIVITY_COLUMNS));
+		      table__new(&run->activity, activity_columns, ACTIVITY_COLUMNS));
 }
 
 /*
@@ -637,9 +631,8 @@ int session__run(struct session *session, const struct session_config *config,
 		session->probes[i]->renews = config->renews;
 		warn_of_trouble(session, session->probes[i]);
 	}
-	watch_lives(session);
+	watch_lives(session, result);
 	watch_pressure(session, result);
-	watch_activity(session, result);
 	if (!config->again)
 		kernel__forget();
 	err = start_workload(session, config);
