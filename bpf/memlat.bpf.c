@@ -12,6 +12,7 @@
  * return: the same function calls again, so the frame has the same address.
  */
 #include "memlat_event.bpf.h"
+#include "memlat_kind.bpf.h"
 
 #define FAULT_FLAG(name) bpf_core_enum_value(enum fault_flag, FAULT_FLAG_##name)
 #define FAULT_RESULT(name) bpf_core_enum_value(enum vm_fault_reason, VM_FAULT_##name)
@@ -55,6 +56,8 @@ static __always_inline __u32 call_bits(__u32 flags, struct vm_area_struct *vma)
 		bits |= CALL_MAJOR;
 	if (config_split(&config, LAT_BY_PAGE) && BPF_CORE_READ(vma, vm_flags) & VM_HUGETLB)
 		bits |= CALL_HUGETLB;
+	if (config_split(&config, LAT_BY_KIND))
+		bits |= mapping_kind(vma);
 	return bits;
 }
 
@@ -95,7 +98,7 @@ static __always_inline bool call_goes_on(__u64 id, __u64 address, __u32 flags, _
 	same = (call->address == address || !call->address) &&
 	       (tried || call->bits & CALL_VMA_LOCK);
 	if (same && (tried || call->pending)) {
-		call->bits = (call->bits & CALL_MAJOR) | bits;
+		call->bits = higher_kind(bits | (call->bits & CALL_MAJOR), call->bits);
 		call->pending = false;
 		return true;
 	}

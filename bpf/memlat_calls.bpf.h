@@ -145,6 +145,12 @@ static __always_inline void call_free(struct memlat_call *call)
 	store_ordered(&call->id, 0);
 }
 
+/* Reclaim and compaction within a fault swap, too, but not what the fault is about. */
+static __always_inline bool reclaims(void)
+{
+	return bpf_get_current_task_btf()->flags & PF_MEMALLOC;
+}
+
 /* ---- the method perf-event ---- */
 
 /* In the id of these faults, instead of an address. They do not nest. */

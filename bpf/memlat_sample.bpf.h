@@ -19,7 +19,17 @@ enum memlat_bit {
 	/* the call was the attempt under the VMA's lock; without meaning where there is none */
 	CALL_VMA_LOCK = 1 << 8,
 	CALL_NEW = 1 << 9, /* fault_enter() saw the entry, fault_enter_again() not yet */
+	CALL_KIND = 7 << 10, /* enum lat_kind */
 };
+#define CALL_KIND_SHIFT 10
+
+/* The bits, with the kind of `others` if that is the later one. */
+static __always_inline __u32 higher_kind(__u32 bits, __u32 others)
+{
+	__u32 kind = others & CALL_KIND;
+
+	return kind > (bits & CALL_KIND) ? (bits & ~CALL_KIND) | kind : bits;
+}
 
 static __always_inline void count_start_loss(__u32 which)
 {
@@ -103,6 +113,7 @@ __noinline int record_split(__u64 ns, __u32 bits)
 		      bits & CALL_HUGETLB ? LAT_PAGE_HUGETLB
 		      : bits & CALL_THP	  ? LAT_PAGE_THP
 					  : LAT_PAGE_BASE);
+	split_by_bits(&split, cell, LAT_BY_KIND, sample, (bits & CALL_KIND) >> CALL_KIND_SHIFT);
 	return 0;
 }
 

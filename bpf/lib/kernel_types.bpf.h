@@ -266,6 +266,14 @@ struct block_device {
 	struct gendisk *bd_disk;
 };
 
+struct swap_info_struct {
+	struct block_device *bdev;
+};
+
+struct wait_queue_entry {
+	void *private;
+};
+
 struct super_block {
 	struct block_device *s_bdev;
 	unsigned long s_magic;
@@ -298,10 +306,13 @@ struct perf_event {
 
 struct vm_area_struct {
 	unsigned long vm_flags;
+	const struct vm_operations_struct *vm_ops;
 	struct file *vm_file;
 };
 
-struct vm_fault;
+struct vm_fault {
+	struct vm_area_struct *vma;
+};
 
 /* include/linux/blk_types.h, block/blk-cgroup.h */
 
@@ -378,8 +389,10 @@ enum req_flag_bits { /* include/linux/blk_types.h */
 
 /* ---- numbers without a name in the kernel's type information, the same from 5.10 to 7.x ---- */
 
-#define VM_HUGETLB 0x00400000 /* include/linux/mm.h */
-#define PF_EXITING 0x00000004 /* include/linux/sched.h */
+#define VM_SHARED 0x00000008 /* include/linux/mm.h, as the next one */
+#define VM_HUGETLB 0x00400000
+#define PF_EXITING 0x00000004 /* include/linux/sched.h, as the next one */
+#define PF_MEMALLOC 0x00000800 /* the task reclaims or compacts memory */
 #define TASK_UNINTERRUPTIBLE 0x2 /* include/linux/sched.h, as the next ones */
 #define TASK_NOLOAD 0x400
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h */

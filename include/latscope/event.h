@@ -90,6 +90,7 @@ enum lat_by {
 	LAT_BY_ACCESS, /* memlat: enum lat_access */
 	LAT_BY_PAGE, /* memlat: enum lat_page */
 	LAT_BY_VECTOR, /* softirq: number of the vector, as in linux/interrupt.h */
+	LAT_BY_KIND, /* memlat: enum lat_kind */
 	LAT_BY_COUNT,
 };
 
@@ -98,6 +99,17 @@ enum lat_mode { LAT_MODE_USER, LAT_MODE_KERNEL, LAT_MODE_GUP };
 enum lat_type { LAT_TYPE_MINOR, LAT_TYPE_MAJOR, LAT_TYPE_FAILED };
 enum lat_access { LAT_ACCESS_READ, LAT_ACCESS_WRITE, LAT_ACCESS_EXEC };
 enum lat_page { LAT_PAGE_BASE, LAT_PAGE_THP, LAT_PAGE_HUGETLB };
+/* A fault of which several are true has the last one of them. */
+enum lat_kind {
+	LAT_KIND_ANONYMOUS,
+	LAT_KIND_FILE,
+	LAT_KIND_COW,
+	LAT_KIND_HUGETLB,
+	LAT_KIND_NUMA,
+	LAT_KIND_SWAP,
+	LAT_KIND_MIGRATION,
+	LAT_KIND_UFFD,
+};
 
 /* Map `keys`: hash from lat_key to the number of its row, 1..lat_config.rows - 1. */
 struct lat_key {

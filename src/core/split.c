@@ -42,6 +42,15 @@ static const struct dimension dimensions[LAT_BY_COUNT] = {
 	[LAT_BY_VECTOR] = { "vector",
 			    { "hi", "timer", "net_tx", "net_rx", "block", "irq_poll", "tasklet",
 			      "sched", "hrtimer", "rcu" } },
+	[LAT_BY_KIND] = { "kind",
+			  { [LAT_KIND_ANONYMOUS] = "anonymous",
+			    [LAT_KIND_FILE] = "file",
+			    [LAT_KIND_COW] = "cow",
+			    [LAT_KIND_HUGETLB] = "hugetlb",
+			    [LAT_KIND_NUMA] = "numa",
+			    [LAT_KIND_SWAP] = "swap",
+			    [LAT_KIND_MIGRATION] = "migration",
+			    [LAT_KIND_UFFD] = "uffd" } },
 };
 
 const char *split__name(unsigned int by)

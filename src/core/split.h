@@ -22,7 +22,7 @@ int split__parse(const char *list, uint32_t *mask);
 /* The reverse; returns buf. */
 const char *split__list(uint32_t mask, char buf[SPLIT_TEXT]);
 
-/* Name of an id of LAT_BY_OP ... LAT_BY_VECTOR ("read"); NULL for others. */
+/* Name of an id of LAT_BY_OP ... LAT_BY_KIND ("read"); NULL for others. */
 const char *split__id_name(unsigned int by, uint64_t id);
 
 #endif

@@ -247,7 +247,7 @@ static int suits(const struct bpf_probe *probe, const struct probe_method *metho
 			 "5.17)");
 		return -EOPNOTSUPP;
 	}
-	return probe->ops->suits ? probe->ops->suits(method, reason) : 0;
+	return probe->ops->suits ? probe->ops->suits(probe, method, reason) : 0;
 }
 
 static bool preempts(const struct probe_method *method)

@@ -38,7 +38,8 @@ struct bpf_probe_ops {
 	/* Opens the skeleton with the options of probe->types, and sets its config. */
 	int (*open)(struct bpf_probe *probe, struct bpf_object_skeleton **skeleton);
 	/* Can this method be tried on this kernel? If not, gives the reason. NULL: always. */
-	int (*suits)(const struct probe_method *method, char why[RUN_TEXT]);
+	int (*suits)(const struct bpf_probe *probe, const struct probe_method *method,
+		     char why[RUN_TEXT]);
 	/* Selects more programs than the method names (by config and kernel). NULL: nothing. */
 	int (*prepare)(struct bpf_probe *probe, struct bpf_object *obj);
 	/* After load: sets the control block and attaches what must be attached by hand. */

@@ -86,8 +86,10 @@ static bool wants_identity(const struct lat_config *config)
 	return config->by & TASK_SPLITS || probe__filters_tasks(config);
 }
 
-static int iolat_suits(const struct probe_method *method, char why[RUN_TEXT])
+static int iolat_suits(const struct bpf_probe *probe, const struct probe_method *method,
+		       char why[RUN_TEXT])
 {
+	(void)probe;
 	(void)method;
 	/*
 	 * Before 5.11 (a54895fa057c) the first argument of each tracepoint with a request was the

@@ -17,7 +17,12 @@
 #include "refusal.h"
 
 #define TASK_SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
-#define CALL_SPLITS (1U << LAT_BY_ACCESS | 1U << LAT_BY_PAGE)
+#define CALL_SPLITS (1U << LAT_BY_ACCESS | 1U << LAT_BY_PAGE | 1U << LAT_BY_KIND)
+
+/* Each kernel handles writes to pages that are mapped for reading, but may have it inlined. */
+#define COW_FUNCTION "do_wp_page"
+#define SWAP_FUNCTION "get_swap_device"
+#define KIND_NAME 32 /* room for the name of a program */
 
 /* For the ends of tasks. */
 #define TASK_NEEDS "BPF tracepoints with BTF, and task storage (Linux 5.13)"
@@ -67,9 +72,28 @@ static const struct probe_method methods[] = {
 	},
 };
 
-/* Looking is cheaper than a failed load. */
-static int memlat_suits(const struct probe_method *method, char why[RUN_TEXT])
+/* Can fentry be at functions with a structure as an argument? Since Linux 6.1 (720e6a435194). */
+static bool takes_structures(void)
 {
+	return kernel__has_member("btf_func_model", "arg_flags");
+}
+
+/* Looking is cheaper than a failed load. */
+static int memlat_suits(const struct bpf_probe *probe, const struct probe_method *method,
+			char why[RUN_TEXT])
+{
+	if (probe->config.by & 1U << LAT_BY_KIND && !kernel__has_function(COW_FUNCTION)) {
+		snprintf(why, RUN_TEXT, "%s",
+			 "cannot do --by kind: this kernel has no function " COW_FUNCTION
+			 "() to attach to");
+		return -EOPNOTSUPP;
+	}
+	if (probe->config.by & 1U << LAT_BY_KIND && method == &methods[FENTRY] &&
+	    !takes_structures()) {
+		snprintf(why, RUN_TEXT, "%s",
+			 "cannot do --by kind: this kernel has no fentry for " SWAP_FUNCTION "()");
+		return -EOPNOTSUPP;
+	}
 	if (method != &methods[KPROBE] ||
 	    !access("/sys/bus/event_source/devices/kprobe/type", F_OK) ||
 	    !access("/sys/kernel/tracing/kprobe_events", F_OK))
@@ -118,6 +142,54 @@ static const char *thp_program(const struct bpf_probe *probe)
 	    !kernel__has_function("do_huge_pmd_anonymous_page"))
 		return NULL;
 	return probe->method == &methods[FENTRY] ? "thp_leave" : "thp_leave_kprobe";
+}
+
+/*
+ * The programs that recognize kinds of faults, and the functions of the kernel that they are at.
+ * Without such a function the kernel has no faults of that kind.
+ */
+static const struct {
+	const char *program, *function;
+} kind_programs[] = {
+	{ "kind_uffd", "handle_userfault" },
+	{ "kind_migration", "migration_entry_wait" },
+	{ "kind_migration_thp", "pmd_migration_entry_wait" },
+	{ "kind_migration_huge", "migration_entry_wait_huge" },
+	{ "kind_numa", "mpol_misplaced" },
+	{ "kind_cow", COW_FUNCTION },
+	{ "kind_cow_thp", "do_huge_pmd_wp_page" },
+	{ "kind_swap", SWAP_FUNCTION },
+};
+
+#define KIND_PROGRAMS (sizeof(kind_programs) / sizeof(kind_programs[0]))
+
+/* Calls `use` for each of them that this method and kernel have. */
+static int each_kind_program(struct bpf_probe *probe,
+			     int (*use)(struct bpf_probe *probe, const char *program))
+{
+	bool fentry = probe->method == &methods[FENTRY];
+	char name[KIND_NAME];
+	int err = 0;
+
+	if (!(probe->config.by & 1U << LAT_BY_KIND))
+		return 0;
+	for (unsigned int i = 0; !err && i < KIND_PROGRAMS; i++) {
+		if (!kernel__has_function(kind_programs[i].function))
+			continue;
+		snprintf(name, sizeof(name), "%s%s", kind_programs[i].program,
+			 fentry ? "" : "_kprobe");
+		err = use(probe, name);
+		if (err || !probe->again)
+			continue;
+		snprintf(name, sizeof(name), "%s_again", kind_programs[i].program);
+		err = use(probe, name);
+	}
+	return err;
+}
+
+static int load_program(struct bpf_probe *probe, const char *program)
+{
+	return probe__load_too(probe->obj, program);
 }
 
 /* The programs that follow open calls, and the tracepoints that not all kernels have. */
@@ -213,6 +285,8 @@ static int memlat_prepare(struct bpf_probe *probe, struct bpf_object *obj)
 	const char *thp = thp_program(probe);
 	int err = thp ? probe__load_too(obj, thp) : 0;
 
+	if (!err)
+		err = each_kind_program(probe, load_program);
 	probe->fault_count.by_events = probe->method->metric;
 	probe->fault_count.filters = probe__filters_tasks(&probe->config);
 	if (!err && counts_faults(probe))
@@ -241,16 +315,20 @@ static int attach_more(struct bpf_probe *probe)
 	struct memlat_bpf *skel = probe->skel;
 	const char *thp = thp_program(probe);
 
+	int err;
+
 	if (probe->method->metric)
 		return attach_events(probe);
+	err = each_kind_program(probe, bpf_probe__attach);
 	/*
 	 * The kprobe that was attached last runs first. It is the one of the return, so that its
 	 * work is not in the sample. Calls that began between the two attachments would stay open.
+	 * Those that began before the programs above were attached may have another kind.
 	 */
-	if (probe->method == &methods[KPROBE])
+	if (probe->method == &methods[KPROBE] || probe->config.by & 1U << LAT_BY_KIND)
 		for (int i = 0; i < MEMLAT_CALLS; i++)
 			skel->bss->calls[i].id = 0;
-	return thp ? bpf_probe__attach(probe, thp) : 0;
+	return err || !thp ? err : bpf_probe__attach(probe, thp);
 }
 
 /* The kernel's exception handler: perf-event sees only faults that come through it. */

@@ -344,6 +344,7 @@ stuck_faults() {
 refused_splits() {
 	refused_split memlat perf-event access
 	refused_split memlat perf-event page
+	refused_split memlat perf-event kind
 }
 
 # Errors that only the method perf-event can make.

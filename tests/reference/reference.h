@@ -320,6 +320,26 @@ static inline uint64_t reference_await_fault(const struct reference_uffd *uffd)
 	return message.arg.pagefault.address;
 }
 
+/* A count of /proc/vmstat. After reference_open() this makes no fault. */
+static inline unsigned long reference_vmstat(const char *name)
+{
+	static char text[1 << 16];
+	int fd = open("/proc/vmstat", O_RDONLY | O_CLOEXEC);
+	ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	size_t size = strlen(name);
+
+	reference_need(length > 0, "cannot read /proc/vmstat: %m");
+	close(fd);
+	text[length] = '\0';
+	for (char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, name, size) && line[size] == ' ')
+			return strtoul(line + size, NULL, 10);
+	}
+	reference_need(false, "/proc/vmstat has no %s", name);
+	return 0;
+}
+
 /* Byte by byte, so that it does not read the second line with the first. */
 static inline void reference_read_line(void)
 {

@@ -20,7 +20,7 @@ TEST(dimensions_both_ways)
 	assert_string_equal(split__list(mask, text), "process,disk");
 	assert_string_equal(split__list(0, text), "");
 	assert_string_equal(split__list((1U << LAT_BY_COUNT) - 1, text),
-			    "process,thread,cgroup,disk,op,mode,type,access,page,vector");
+			    "process,thread,cgroup,disk,op,mode,type,access,page,vector,kind");
 	assert_int_equal(split__find("processes"), -EINVAL);
 }
 
@@ -96,6 +96,9 @@ TEST(names_of_keys)
 		{ LAT_BY_TYPE, LAT_TYPE_FAILED, NULL, "failed" },
 		{ LAT_BY_ACCESS, LAT_ACCESS_EXEC, NULL, "exec" },
 		{ LAT_BY_PAGE, LAT_PAGE_HUGETLB, NULL, "hugetlb" },
+		{ LAT_BY_KIND, LAT_KIND_ANONYMOUS, NULL, "anonymous" },
+		{ LAT_BY_KIND, LAT_KIND_UFFD, NULL, "uffd" },
+		{ LAT_BY_KIND, 8, NULL, "8" },
 		{ LAT_BY_PAGE, 77, NULL, "77" },
 		{ LAT_BY_MODE, 3, NULL, "3" },
 		{ LAT_BY_OP, RUN_OTHER_ID, NULL, "(other)" },

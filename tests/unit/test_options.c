@@ -111,7 +111,7 @@ static const struct {
 	{ "--tail-us a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1",
 	  "--tail-us a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1: too many probes" },
 	{ "--by cpu", "--by 'cpu': unknown split; choose from process,thread,cgroup,disk,op,mode,"
-		      "type,access,page,vector" },
+		      "type,access,page,vector,kind" },
 	{ "--cgroup=", "--cgroup is empty" },
 	{ "--comm=", "--comm is empty" },
 	{ "--comm 0123456789abcdef", "--comm '0123456789abcdef' matches nothing: the kernel keeps "

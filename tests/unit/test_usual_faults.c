@@ -18,6 +18,8 @@
 #undef asm
 #undef const
 
+#include <core/split.h>
+
 #include "twins.h"
 
 #define TASKS 12
@@ -36,6 +38,7 @@ struct fault {
 };
 
 static struct lat_cell *counted;
+static struct vm_area_struct *mapping; /* of the next call */
 
 /* How this run is. */
 static struct {
@@ -142,6 +145,7 @@ static void enter(__u32 task, __u32 depth)
 		return;
 	}
 #endif
+	frame[0] = (__u64)(unsigned long)mapping;
 	frame[1] = fault->address;
 	frame[2] = fault->flags | above; /* 32 bits have a meaning */
 	frame[3] = fault->registers;
@@ -411,6 +415,104 @@ TEST(a_fault_is_recorded_or_counted)
 					counted->counts[i]);
 		assert_string_equal(unit_printed(), row->left);
 		same_histogram(0, &counted->hist, &all);
+	}
+}
+
+/* ---- kinds ---- */
+
+static struct vm_operations_struct {
+	int unused;
+} operations;
+static struct vm_area_struct anonymous, file = { .vm_ops = &operations },
+					shared = { .vm_ops = &operations, .vm_flags = VM_SHARED },
+					huge = { .vm_ops = &operations, .vm_flags = VM_HUGETLB };
+
+/* A function that the kernel calls in the newest call. */
+static void call_function(char which)
+{
+	__u64 *frame = frame_at(0, depths[0] ? depths[0] - 1 : 0) - FRAME / 2;
+	struct vm_fault fault = { .vma = mapping };
+
+	frame[0] = (__u64)(unsigned long)&fault;
+	if (which == 's')
+		kind_swap(frame);
+	else if (which == 'u')
+		kind_uffd(frame);
+	else if (which == 'm')
+		kind_migration(frame);
+	else if (which == 'n')
+		kind_numa(frame);
+	else
+		kind_cow(frame);
+}
+
+/*
+ * A row is a schedule, and how many faults of each kind are left. As above, and
+ *   .A       the mapping of the next calls: a, f, s(hared file), h(ugetlb)
+ *   kA       the newest call asks for a s(wap device), waits for u(serfaultfd) or for a page that
+ *            m(oves), handles a n(uma hint), or a c(opy)
+ *   R        reclaim begins, or ends
+ */
+static const struct row kinds_of[] = {
+	{ "mappings", ".a uA d .f uA d uB d .s uA d .h uA d", ", anonymous 1, file 3, hugetlb 1" },
+	{ "on the way", ".a uA kc d uA kn d uA ks d", ", cow 1, numa 1, swap 1" },
+	{ "waits", ".a uA km d uA ku d", ", migration 1, uffd 1" },
+	{ "a swap-in that copies", ".a uA ks kc d uA kc ks d", ", swap 2" },
+	{ "a write to a shared file", ".s uA kc d", ", file 1" },
+	{ "a write to a private one", ".f uA kc d", ", cow 1" },
+	{ "hugetlb with userfaultfd", ".h uA ku d uA kc d", ", hugetlb 1, uffd 1" },
+	{ "found in the first attempt", ".a uA ku r vA d uA d", ", anonymous 1, uffd 1" },
+	{ "found in the second one", ".a uA r vA ks d", ", swap 1" },
+	{ "nobody's", ".a ks uA d ku uA d", ", anonymous 2" },
+	{ "of the inner call", ".a uA .f gB ks d d", ", anonymous 1, swap 1" },
+	{ "of the outer call", ".a uA .f gB d ks d", ", file 1, swap 1" },
+	{ "swap in reclaim", ".a uA R ks R d", ", anonymous 1" },
+	{ "no program saw the entry", ".a ! uA ks ! d uA d", ", anonymous 1" },
+	{ "nor the end", ".a uA ks ! d uB d", ", anonymous 1" },
+};
+
+static void run_kind_word(const char *word)
+{
+	static struct vm_area_struct *const mappings[] = {
+		['a'] = &anonymous, ['f'] = &file, ['s'] = &shared, ['h'] = &huge
+	};
+
+	if (*word == '.')
+		mapping = mappings[(int)word[1]];
+	else if (*word == 'k')
+		call_function(word[1]);
+	else if (*word == 'R')
+		current->flags ^= PF_MEMALLOC;
+	else
+		run_word(word);
+}
+
+static void say_kind(__u32 id)
+{
+	struct lat_key key = { .by = LAT_BY_KIND, .id = id };
+	__u32 *row = bpf_map_lookup_elem(&keys, &key);
+	struct lat_hist *hist = row ? bpf_map_lookup_elem(&rows, row) : NULL;
+
+	if (hist)
+		fprintf(unit_output.out, ", %s %llu", split__id_name(LAT_BY_KIND, id),
+			(unsigned long long)hist__count(hist));
+}
+
+TEST(a_fault_has_the_kind_that_its_own_call_found)
+{
+	for (const struct row *row = kinds_of; row < kinds_of + COUNT_OF(kinds_of); row++) {
+		char *rest = unit_text("%s", row->script), *word;
+
+		begin_run(0, false, false);
+		kind.method = BY_FENTRY;
+		config.by = 1U << LAT_BY_KIND;
+		control.next_row = 1;
+		while ((word = strsep(&rest, " ")))
+			run_kind_word(word);
+		unit_print();
+		for (__u32 id = 0; id <= LAT_KIND_UFFD; id++)
+			say_kind(id);
+		assert_string_equal(unit_printed(), row->left);
 	}
 }
 
