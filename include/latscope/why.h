@@ -144,7 +144,7 @@ struct why_event {
 	__u32 metric;
 	char comm[LAT_COMM_LEN]; /* of the victim's thread */
 	char process[LAT_COMM_LEN]; /* of its process */
-	struct why_culprit culprits[WHY_CULPRITS]; /* largest first; ns 0: no more */
+	struct why_culprit culprits[WHY_CULPRITS]; /* in any order; ns 0: none */
 	__u64 sector; /* iolat */
 	__u32 bytes, op, disk; /* iolat; disk also for memlat, where it is known */
 	__u32 waker_tid; /* runqlat; 0: no task */

@@ -51,10 +51,10 @@ int why_candidates__pairs(const struct why_event *event,
 	int err = 0;
 
 	memcpy(left, event->part_ns, sizeof(left));
-	for (unsigned int i = 0; !err && i < WHY_CULPRITS && event->culprits[i].ns; i++) {
+	for (unsigned int i = 0; !err && i < WHY_CULPRITS; i++) {
 		const struct why_culprit *culprit = &event->culprits[i];
 
-		if (culprit->part >= WHY_PARTS || culprit->ns > left[culprit->part])
+		if (!culprit->ns || culprit->part >= WHY_PARTS || culprit->ns > left[culprit->part])
 			continue;
 		left[culprit->part] -= culprit->ns;
 		pair = (struct why_pair){ .part = culprit->part,
