@@ -37,6 +37,12 @@ struct why_call {
 	struct why_who
 		holder; /* of the wait, or the longest one, if one task held it all the time */
 	__u64 holder_ns;
+	__u64 answerer; /* the task that may wake it up from its wait for userfaultfd; 0: none */
+	__u64 served; /* that one has */
+	struct why_who answerer_is;
+	struct why_who server; /* of the sleeps, or the longest one */
+	__u64 server_ns;
+	__u64 swap_disk; /* as in struct backing, of the swap that it asked for; 0: none */
 };
 
 /* User space sizes it to MEMLAT_CALLS: by place of the call. */
@@ -112,6 +118,7 @@ static __always_inline struct why_call *state_at(__u32 place, __u32 tid, bool ma
 }
 
 #include "memlat_lock.bpf.h"
+#include "memlat_culprit.bpf.h"
 
 /* ---- stacks ---- */
 
@@ -237,6 +244,8 @@ static __always_inline void count_sleep(struct why_call *state, struct task_stru
 {
 	__u64 asleep;
 
+	bool served = wait_was_served(state);
+
 	if (!knows_stamps() || state->moved || !task->sched_info.last_queued) {
 		state->part_ns[WHY_MEMLAT_UNKNOWN] += state->off_ns;
 		return;
@@ -256,6 +265,8 @@ static __always_inline void count_sleep(struct why_call *state, struct task_stru
 		state->part_ns[WHY_MEMLAT_IO] += asleep;
 	else
 		state->part_ns[WHY_MEMLAT_BLOCKED] += asleep;
+	if (served && !state->locking && state->off_part == WHY_MEMLAT_BLOCKED)
+		keep_server(state, asleep);
 	state->part_ns[WHY_MEMLAT_RUNNABLE] += state->off_ns - asleep;
 }
 
@@ -421,6 +432,7 @@ struct slow {
 	struct backing backing;
 	const struct why_call *state; /* NULL: it was on a CPU all the time */
 	__u64 holder_ns; /* of the wait for mmap_lock, what is of state->holder */
+	__u64 server_ns; /* of the time blocked, what is of state->server */
 	struct why_who victim;
 	bool own_memory; /* the fault is in the memory of the task, not of another process */
 	bool not_followed; /* it is not in the table of calls */
@@ -451,6 +463,7 @@ static __always_inline void copy_parts(struct slow *slow, const struct why_call 
 		slow->part_ns[part] = state->part_ns[part];
 	slow->state = state;
 	slow->holder_ns = state->holder_ns;
+	slow->server_ns = state->server_ns;
 	if (state->since_ns)
 		add_span(slow->part_ns, state, slow->end_ns);
 	if (state->in_ns > slow->end_ns && state->off_part == WHY_MEMLAT_RUNNABLE) {
@@ -476,6 +489,8 @@ static __always_inline void complete_parts(struct slow *slow)
 	slow->part_ns[WHY_MEMLAT_CPU] = left;
 	if (slow->holder_ns > slow->part_ns[WHY_MEMLAT_LOCK])
 		slow->holder_ns = slow->part_ns[WHY_MEMLAT_LOCK];
+	if (slow->server_ns > slow->part_ns[WHY_MEMLAT_BLOCKED])
+		slow->server_ns = slow->part_ns[WHY_MEMLAT_BLOCKED];
 }
 
 static __always_inline void divide(struct slow *slow, struct vm_area_struct *vma)
@@ -491,7 +506,9 @@ static __always_inline void divide(struct slow *slow, struct vm_area_struct *vma
 	complete_parts(slow);
 	if (!slow->part_ns[WHY_MEMLAT_IO])
 		return;
-	if (vma)
+	if (state && state->swap_disk)
+		slow->backing.disk.id = state->swap_disk;
+	else if (vma)
 		find_backing(&slow->backing, vma);
 	else if (slow->own_memory &&
 		 bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_find_vma))
@@ -554,6 +571,11 @@ static __always_inline bool send(const struct slow *slow, struct task_struct *ta
 		event->culprits[1].ns = slow->holder_ns;
 		event->culprits[1].part = WHY_MEMLAT_LOCK;
 	}
+	if (slow->state && slow->server_ns) {
+		event->culprits[2].who = slow->state->server;
+		event->culprits[2].ns = slow->server_ns;
+		event->culprits[2].part = WHY_MEMLAT_BLOCKED;
+	}
 	copy_stacks(event, slow, task);
 	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
 	return true;
@@ -584,12 +606,17 @@ static __noinline int explain(struct slow *slow, struct vm_area_struct *vma)
 		culprit = part == WHY_MEMLAT_IO ? &slow->backing.disk : &none;
 		if (part == WHY_MEMLAT_LOCK)
 			ns -= slow->holder_ns;
+		if (part == WHY_MEMLAT_BLOCKED)
+			ns -= slow->server_ns;
 		if (slow->counts)
 			why_add(cell, &slow->victim, culprit, part, ns);
 	}
 	if (slow->counts && slow->state)
 		why_add(cell, &slow->victim, &slow->state->holder, WHY_MEMLAT_LOCK,
 			slow->holder_ns);
+	if (slow->counts && slow->state)
+		why_add(cell, &slow->victim, &slow->state->server, WHY_MEMLAT_BLOCKED,
+			slow->server_ns);
 	if (slow->counts && slow->ns < why_control.event_ns)
 		return 0;
 	sent = send(slow, task);

@@ -211,6 +211,38 @@ static const struct {
 	{ "why_lock_waking", "contention_begin" },
 };
 
+/*
+ * The programs that find the disk of a swap-in, and who served userfaultfd, for the methods fentry
+ * and kprobe; and the functions of the kernel that they are about.
+ */
+static const struct {
+	const char *fentry, *kprobe, *function;
+} culprit_programs[] = {
+	{ "why_answer", "why_answer_kprobe", "userfaultfd_wake_function" },
+	{ "why_answer_waking", "why_answer_waking", "userfaultfd_wake_function" },
+	{ "why_swap", "why_swap_kprobe", SWAP_FUNCTION },
+};
+
+#define CULPRIT_PROGRAMS (sizeof(culprit_programs) / sizeof(culprit_programs[0]))
+
+static int each_culprit_program(struct bpf_probe *probe,
+				int (*use)(struct bpf_probe *probe, const char *program))
+{
+	bool fentry = probe->method == &methods[FENTRY];
+	int err = 0;
+
+	if (probe->method->metric)
+		return 0;
+	for (unsigned int i = 0; !err && i < CULPRIT_PROGRAMS; i++) {
+		if (!kernel__has_function(culprit_programs[i].function) ||
+		    (fentry && !strcmp(culprit_programs[i].function, SWAP_FUNCTION) &&
+		     !takes_structures()))
+			continue;
+		err = use(probe, fentry ? culprit_programs[i].fentry : culprit_programs[i].kprobe);
+	}
+	return err;
+}
+
 #define WHY_PROGRAMS (sizeof(why_programs) / sizeof(why_programs[0]))
 
 static bool wants_why_program(unsigned int i)
@@ -238,6 +270,8 @@ static int prepare_why(struct bpf_probe *probe, struct bpf_object *obj)
 	if (!err && !probe->method->metric)
 		err = probe__load_too(obj, "fault_entry");
 	if (!err)
+		err = each_culprit_program(probe, load_program);
+	if (!err)
 		err = bpf_map__set_max_entries(skel->maps.why_calls, MEMLAT_CALLS);
 	return err ? err : bpf_map__set_max_entries(skel->maps.why_stacks, WHY_STACKS);
 }
@@ -260,6 +294,8 @@ static int attach_why(struct bpf_probe *probe)
 	for (unsigned int i = 0; !err && i < WHY_PROGRAMS; i++)
 		if (wants_why_program(i))
 			err = bpf_probe__attach(probe, why_programs[i].program);
+	if (!err)
+		err = each_culprit_program(probe, bpf_probe__attach);
 	skel->bss->why_attached_ns = clock__now_ns();
 	return err;
 }

@@ -265,7 +265,7 @@ static void add_reason(char *sentence, const struct why_line *reason, const char
 		{ "memlat", "runnable", NULL, "page faults waited for a CPU" },
 		{ "memlat", "io", "page faults waited for disk %s",
 		  "page faults waited for block I/O" },
-		{ "memlat", "blocked", NULL,
+		{ "memlat", "blocked", "%s served page faults by userfaultfd",
 		  "page faults slept, for a lock, userfaultfd or FUSE (see the stacks)" },
 		{ "memlat", "reclaim", NULL, "page faults reclaimed memory" },
 		{ "memlat", "compaction", NULL, "page faults compacted memory" },

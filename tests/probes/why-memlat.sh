@@ -13,6 +13,7 @@ dir=$(mktemp -d)
 on_exit clean_up
 
 clean_up() {
+	[ -z "${swap-}" ] || losetup -d "$swap"
 	[ -z "${LATSCOPE_VM-}" ] || [ -n "${check-}" ] || umount -q /mnt
 	rm -rf "$dir"
 }
@@ -94,6 +95,13 @@ slow_handler() {
 	is "$method: uffd: each is on a CPU, too" "$(events ' cpu=[1-9]')" $pages
 	is "$method: uffd: each has the stack of its sleep" "$(events 'stack=.*handle_userfault')" $pages
 	is "$method: uffd: and that of the code" "$(events 'code=[0-9a-f]{1,12} ')" $pages
+	if [ "$method" = perf-event ]; then
+		is "$method: uffd: nobody is named" "$(blamed)" 0
+	else
+		within "$method: uffd: the thread that answers is named" $(($(total blocked) * 98 / 100)) \
+			"$(blamed "$(printed handler_tid)")" "$(total blocked)"
+		is "$method: uffd: nobody else is" "$(blamed)" "$(blamed "$(printed handler_tid)")"
+	fi
 }
 
 # Tasks that could run.
@@ -117,6 +125,9 @@ starved() {
 
 # sum_of REGEX KEY: prints the sum of KEY over the lines that match
 sum_of() { grep -E "$1" "$dir/out" | sed -n "s/.* $2=\([0-9]*\).*/\1/p" | awk '{ sum += $1 } END { printf "%.0f", sum }'; }
+
+# blamed [TID]: prints the time blocked that is of TID, or of anybody
+blamed() { echo $(($(sum_of "^pair .* culprit=${1:-[1-9][0-9]*} part=blocked " ns))); }
 
 # A thread that holds mmap_lock, and one that does not. Kernels before 5.19 do not tell.
 locked() {
@@ -170,6 +181,34 @@ cold() {
 	is "$method: cold: each event that waited has the disk" "$(events 'io=[1-9]')" "$(events "io=[1-9].* disk=$number ")"
 }
 
+# Pages that are in swap on a loop device, whose file is on the slow disk.
+swapped() {
+	local group=/sys/fs/cgroup/why pages=10 number
+
+	mkdir $group
+	number=$(($(cut -d: -f1 "/sys/block/${swap#/dev/}/dev") << 20 | $(cut -d: -f2 "/sys/block/${swap#/dev/}/dev")))
+	explain 1 "$dir/swap_in_group" -w $group/memory.reclaim $pages || ok "$method: swapped runs" false
+	rmdir $group
+	is "$method: swapped: each page is read from swap" "$(printed pswpin)" $pages
+	sums swapped
+	mostly swapped io 40
+	if [ "$method" = perf-event ]; then
+		is "$method: swapped: no disk is named" "$(sum_of '^pair .*culprit=[1-9][0-9]* part=io ' ns)" 0
+	else
+		is "$method: swapped: all of it is of the swap disk" "$(sum_of "^pair .*culprit=$number part=io " ns)" "$(total io)"
+		is "$method: swapped: each event that waited has that disk" "$(events 'io=[1-9]')" "$(events "io=[1-9].* disk=$number ")"
+	fi
+}
+
+# swap_on_loop: sets $swap
+swap_on_loop() {
+	if [ -z "${swap-}" ]; then
+		dd if=/dev/zero of=/mnt/swap bs=1M count=4 status=none && modprobe loop && swap=$(losetup --direct-io=on --show -f /mnt/swap) &&
+			mkswap "$swap" >/dev/null && echo 0 >/proc/sys/vm/page-cluster || return
+	fi
+	swapon "$swap"
+}
+
 # A program on a file system that has no disk.
 no_disk() {
 	sync
@@ -178,6 +217,7 @@ no_disk() {
 	sums 'no disk'
 	is "$method: no disk: it waits for none" "$(total io)" 0
 	within "$method: no disk: but it sleeps" 1 "$(total blocked)" "$(total ns)"
+	is "$method: no disk: nobody is named" "$(blamed)" 0
 }
 
 # trace EVENT...: records tracepoints from now on
@@ -253,7 +293,8 @@ prepare_guest() {
 	echo madvise >/sys/kernel/mm/transparent_hugepage/defrag
 	[ -e $tracing/trace ] || mount -t tracefs none $tracing || return
 	printf '#!/bin/sh\necho $$ >/sys/fs/cgroup/why/cgroup.procs\nexec %s "$@"\n' "$reference/pressure" >"$dir/in_group"
-	chmod +x "$dir/in_group"
+	sed 's|/pressure |/swapped |' "$dir/in_group" >"$dir/swap_in_group"
+	chmod +x "$dir"/*in_group
 }
 
 method=perf-event
@@ -264,6 +305,10 @@ by_method() {
 	locked
 	[ -n "$brief" ] || { starved && plain; }
 	[ -n "${LATSCOPE_VM-}" ] && [ -z "$check" ] || return
+	swap_on_loop
+	ok "$method: there is swap" grep -q "^${swap-none} " /proc/swaps
+	swapped
+	swapoff "$swap"
 	[ "$method" = fentry ] || [ -n "$all" ] || return
 	cold
 	pressure high kernel 50

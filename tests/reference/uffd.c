@@ -29,7 +29,8 @@ int main(int argc, char **argv)
 	reference_open();
 	err = reference_uffd__run(&uffd);
 	reference_print_span("touch", &uffd.touches);
-	printf("tid=%d\npages=%zu\ndelay_ns=%lu\n", getpid(), uffd.pages, uffd.delay_ns);
+	printf("tid=%d\nhandler_tid=%d\npages=%zu\ndelay_ns=%lu\n", getpid(), uffd.handler_tid,
+	       uffd.pages, uffd.delay_ns);
 	reference_print_faults("loop", uffd.faults);
 	reference_print_faults("handler", uffd.handler);
 	reference_check(err, uffd.why);

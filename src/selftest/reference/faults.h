@@ -44,6 +44,7 @@ struct reference_uffd {
 	struct reference_uffd_writer *writers;
 	pthread_barrier_t start;
 	int handler_err;
+	pid_t handler_tid; /* known when all pages are there */
 
 	struct reference_faults faults; /* of all writers: `pages` in all */
 	struct reference_faults handler; /* of the thread that fills pages: none */

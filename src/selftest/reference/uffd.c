@@ -84,6 +84,7 @@ static void *handle(void *arg)
 	for (size_t i = 0; got >= 0 && i < uffd->pages; i += (size_t)got)
 		got = answer(uffd);
 	uffd->handler_err = got < 0 ? got : 0;
+	uffd->handler_tid = gettid();
 	uffd->handler = reference__faults_since(RUSAGE_THREAD, before);
 	if (uffd->handler_err)
 		close(uffd->fd); /* ends the faults of the writers */
