@@ -95,7 +95,7 @@ struct run_probe {
 	struct run_data total;
 	struct lat_in_flight in_flight; /* waits in flight when the window closed */
 	bool in_flight_age_known;
-	char in_flight_of[RUN_NAME]; /* process with the oldest of them; empty: unknown */
+	char in_flight_of[RUN_NAME]; /* process with the oldest, iolat: disk; empty: unknown */
 	uint64_t recursion_missed; /* maximum ends for which the kernel ran no program */
 	uint64_t no_event; /* ends that the kernel counts, but has no event for: at least */
 	struct run_cost cost;

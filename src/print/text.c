@@ -324,14 +324,15 @@ static void conservation(const struct page *page, const struct lat_cell *cell)
 static void add_in_flight(struct wrap *wrap, const struct run_probe *probe)
 {
 	const char *least = probe->in_flight.before ? "at least " : "";
+	const char *disk = strcmp(probe->name, "iolat") ? "" : probe->in_flight_of;
 	char text[UNITS_TEXT];
 
 	wrap__add(wrap, "in flight at end: %s", units__count(text, probe->in_flight.count));
 	if (!probe->in_flight.count)
 		return;
 	if (probe->in_flight.before)
-		wrap__add(wrap, " (%s began before latscope was attached)",
-			  units__count(text, probe->in_flight.before));
+		wrap__add(wrap, " (%s%s%s began before latscope was attached)",
+			  units__count(text, probe->in_flight.before), *disk ? " on " : "", disk);
 	if (probe->in_flight_age_known && probe->in_flight.sum_ns && probe->in_flight.count > 1)
 		wrap__add(wrap, ", for %s%s in total", least,
 			  units__ns(text, (double)probe->in_flight.sum_ns));

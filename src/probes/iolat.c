@@ -2,13 +2,15 @@
 #include "bpf_probe.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <bpf/bpf.h>
 
+#include <core/clock.h>
+#include <core/disk_requests.h>
 #include <core/units.h>
 
 #include "iolat.skel.h"
@@ -79,6 +81,9 @@ struct iolat {
 	struct iolat_sums {
 		uint64_t missed, unstamped, checked, skew_ns, sum_ns;
 	} before; /* at the last tick */
+	struct disk_list at_attach; /* just before it */
+	uint64_t attach_ns;
+	struct disk_older older; /* at the end: requests from before the attach */
 };
 
 static bool wants_identity(const struct lat_config *config)
@@ -252,7 +257,9 @@ static int iolat_start(struct bpf_probe *probe, struct lat_control **control)
 
 	*control = &iolat->skel->bss->control;
 	probe->why_control = &iolat->skel->bss->why_control;
-	if (probe->method == &methods[STAMPS])
+	err = disk_list__read(&iolat->at_attach, "", probe->config.disk);
+	iolat->attach_ns = clock__now_ns();
+	if (!err && probe->method == &methods[STAMPS])
 		err = start_check(probe);
 	for (unsigned int i = 0; !err && i < nr; i++)
 		err = bpf_probe__attach(probe, names[i]);
@@ -311,93 +318,143 @@ static int iolat_tick(struct bpf_probe *probe, const struct run_data *data)
 	return iolat->ticks < CHECK_EVERY ? 0 : start_check(probe);
 }
 
-static bool wanted_disk(const struct lat_config *config, const char *dir)
+/* Requests that the programs have seen, and that have not ended. */
+struct seen_flights {
+	struct lat_in_flight waits; /* those of the wanted tasks */
+	uint64_t issued; /* of all tasks */
+	uint64_t given_back; /* of these: not seen until the driver returned them */
+	bool all; /* `waits` has those that are not issued, too: programs see each of them begin */
+};
+
+static void count_stamp(const struct iolat_stamp *stamp, struct seen_flights *seen)
 {
-	unsigned int major = 0, minor = 0;
-	char path[RUN_TEXT];
-	FILE *file;
+	bool issued = stamp->issue_ns > IOLAT_DONE;
+	uint64_t start_ns = issued ? stamp->issue_ns : stamp->queue_ns;
 
-	if (!config->disk)
-		return true;
-	snprintf(path, sizeof(path), "%s/dev", dir);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	if (fscanf(file, "%u:%u", &major, &minor) != 2)
-		major = minor = 0;
-	fclose(file);
-	return (major << 20 | minor) == config->disk;
-}
-
-/* Requests in flight by the kernel's count, /sys/block/DISK/inflight: "reads writes". */
-static uint64_t inflight(const char *dir)
-{
-	unsigned int reads = 0, writes = 0;
-	char path[RUN_TEXT];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/inflight", dir);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	if (fscanf(file, "%u %u", &reads, &writes) != 2)
-		reads = writes = 0;
-	fclose(file);
-	return reads + writes;
-}
-
-/* Disks without `mq` have no requests of their own. */
-static void kernel_in_flight(const struct bpf_probe *probe, struct lat_in_flight *waits)
-{
-	glob_t disks;
-
-	if (glob("/sys/block/*/mq", 0, NULL, &disks))
+	if (!stamp->request || (!issued && stamp->issue_ns))
 		return;
-	for (size_t i = 0; i < disks.gl_pathc; i++) {
-		disks.gl_pathv[i][strlen(disks.gl_pathv[i]) - strlen("/mq")] = '\0';
-		if (wanted_disk(&probe->config, disks.gl_pathv[i]))
-			waits->count += inflight(disks.gl_pathv[i]);
-	}
-	globfree(&disks);
+	seen->issued += issued;
+	if (!stamp->submitter.unwanted && start_ns && (issued || seen->all))
+		probe__count_in_flight(&seen->waits, 1, start_ns);
 }
 
-/* `all`: also requests that are not issued, as programs see each of them begin. */
-static void count_stamp(const struct iolat_stamp *stamp, bool all, struct lat_in_flight *waits)
-{
-	if (!stamp->request || stamp->submitter.unwanted)
-		return;
-	if (stamp->issue_ns > IOLAT_DONE)
-		probe__count_in_flight(waits, 1, stamp->issue_ns);
-	else if (all && !stamp->issue_ns && stamp->queue_ns)
-		probe__count_in_flight(waits, 1, stamp->queue_ns);
-}
-
-static int count_request(void *waits, const void *id, const void *value)
+static int count_request(void *context, const void *id, const void *value)
 {
 	const struct iolat_start *start = value;
+	struct seen_flights *seen = context;
 
 	(void)id;
-	if (!start->submitter.unwanted && start->issue_ns != IOLAT_DONE)
-		probe__count_in_flight(waits, 1,
+	if (start->issue_ns == IOLAT_DONE)
+		return 0;
+	seen->issued += start->issue_ns || start->requeues;
+	seen->given_back += !start->issue_ns && start->requeues;
+	if (!start->submitter.unwanted)
+		probe__count_in_flight(&seen->waits, 1,
 				       start->issue_ns ? start->issue_ns : start->queue_ns);
 	return 0;
 }
 
-static int iolat_in_flight(struct bpf_probe *probe, struct lat_in_flight *waits, bool *age_known)
+static int count_seen(const struct bpf_probe *probe, struct seen_flights *seen)
 {
-	struct iolat *iolat = probe->skel;
+	const struct iolat *iolat = probe->skel;
 
-	*waits = (struct lat_in_flight){ 0 };
-	*age_known = probe->method != &methods[STAMPS];
-	if (!*age_known) {
-		kernel_in_flight(probe, waits);
-		return 0;
-	}
+	*seen = (struct seen_flights){ .all = probe->config.identity };
 	for (int line = 0; line < IOLAT_LINES; line++)
 		for (int way = 0; way < IOLAT_WAYS; way++)
-			count_stamp(&iolat->skel->bss->table[line][way], probe->config.identity,
-				    waits);
-	return probe__each_entry(iolat->skel->maps.start_ts, count_request, waits);
+			count_stamp(&iolat->skel->bss->table[line][way], seen);
+	return probe__each_entry(iolat->skel->maps.start_ts, count_request, seen);
+}
+
+/* Looks at a busy disk so often, for the moments at which nothing begins or ends. */
+#define LOOKS 16
+
+/*
+ * Requests that the kernel has in flight, and that no program has seen begin: these are older. More
+ * than they can be, if the disks are never quiet for as long as it takes to look.
+ */
+static int count_unseen(const struct bpf_probe *probe, struct seen_flights *seen, uint64_t *unseen)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	struct disk_list before, after;
+	uint64_t known, more;
+	int err = 0;
+
+	*unseen = UINT64_MAX;
+	for (int i = 0; !err && *unseen && i < LOOKS; i++) {
+		err = disk_list__read(&before, "", probe->config.disk);
+		if (err)
+			return err;
+		err = count_seen(probe, seen);
+		if (!err)
+			err = disk_list__read(&after, "", probe->config.disk);
+		if (!err && disk_list__same(&before, &after)) {
+			known = disk_list__in_driver(&after);
+			more = known > seen->issued ? known - seen->issued : 0;
+			*unseen = more < *unseen ? more : *unseen;
+		}
+		if (!err)
+			disk_list__free(&after);
+		disk_list__free(&before);
+		nanosleep(&pause, NULL);
+	}
+	return err;
+}
+
+/* How many requests from before the attach are in flight, at least: sets `older.least`. */
+static int find_older(struct bpf_probe *probe, const struct disk_list *now,
+		      struct seen_flights *seen)
+{
+	struct iolat *iolat = probe->skel;
+	struct disk_older *older = &iolat->older;
+	uint64_t unseen = UINT64_MAX;
+	int err = 0;
+
+	*older = disk_list__older(&iolat->at_attach, now);
+	if (probe->method == &methods[STAMPS])
+		return 0;
+	if (older->most > older->least)
+		err = count_unseen(probe, seen, &unseen);
+	if (unseen != UINT64_MAX && unseen > older->least)
+		older->least = unseen < older->most ? unseen : older->most;
+	else
+		older->least -= older->least < seen->given_back ? older->least : seen->given_back;
+	return err;
+}
+
+static void add_older(struct bpf_probe *probe, struct lat_in_flight *waits)
+{
+	const struct iolat *iolat = probe->skel;
+	uint64_t count = iolat->older.least;
+
+	if (!count)
+		return;
+	waits->before = count;
+	if (probe->method != &methods[STAMPS])
+		probe__count_in_flight(waits, count, iolat->attach_ns);
+	snprintf(probe->common.entry->in_flight_of, RUN_NAME, "%s", iolat->older.name);
+}
+
+static int iolat_in_flight(struct bpf_probe *probe, struct lat_in_flight *waits, bool *age_known)
+{
+	struct seen_flights seen = { 0 };
+	struct disk_list now;
+	int err;
+
+	*age_known = probe->method != &methods[STAMPS];
+	err = disk_list__read(&now, "", probe->config.disk);
+	if (err)
+		return err;
+	if (*age_known)
+		err = count_seen(probe, &seen);
+	else
+		seen.waits.count = disk_list__in_driver(&now);
+	if (!err)
+		err = find_older(probe, &now, &seen);
+	disk_list__free(&now);
+	*waits = seen.waits;
+	if (!err && !probe__filters_tasks(&probe->config)) /* else whose they are is unknown */
+		add_older(probe, waits);
+	return err;
 }
 
 /* Adds a sentence about requests for which our own stamps were used. */
@@ -414,12 +471,28 @@ static void tell_own(char text[RUN_TEXT], const char *which, const __u64 *counts
 		 units__ns(off, (double)counts[LAT_SKEW_NS] / counts[LAT_CHECKED]));
 }
 
+/* Requests that may be of the wanted tasks: no program has seen who submitted them. */
+static void tell_older(char text[RUN_TEXT], const struct disk_older *older)
+{
+	char count[UNITS_TEXT];
+	size_t used = strlen(text);
+
+	snprintf(text + used, RUN_TEXT - used,
+		 "%s%s request%s%s%s %s older than this window: of an unknown task",
+		 used ? "; " : "", units__count(count, older->least), older->least > 1 ? "s" : "",
+		 older->name[0] ? " on " : "", older->name, older->least > 1 ? "are" : "is");
+}
+
 static void iolat_conclude(const struct bpf_probe *probe, const struct run_data *data,
 			   char text[RUN_TEXT])
 {
+	const struct iolat *iolat = probe->skel;
+
 	if (probe->method == &methods[STAMPS])
 		tell_own(text, "issue", data->metrics[0].counts);
 	tell_own(text, "start", data->metrics[1].counts);
+	if (iolat->older.least && probe__filters_tasks(&probe->config))
+		tell_older(text, &iolat->older);
 }
 
 /*
@@ -456,6 +529,7 @@ static void iolat_close(struct bpf_probe *probe)
 
 	bpf_link__destroy(iolat->check);
 	iolat_bpf__destroy(iolat->skel);
+	disk_list__free(&iolat->at_attach);
 	free(iolat);
 }
 

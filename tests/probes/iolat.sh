@@ -3,6 +3,7 @@
 # shellcheck disable=SC2154 # what window.sh sets
 # iolat compared with /proc/diskstats, with the time of each I/O as fio and a program see it, and with null_blk's delay.
 . tests/probes/window.sh
+. tests/probes/hung-disk.sh
 
 sees_submitter() { [ "$1" = tp_btf ]; }
 
@@ -644,6 +645,7 @@ all_requests() {
 	known_delays
 	modprobe loop
 	on 6.12 in_flight
+	on 6.1 hung_disk
 	loop_disk on || { ok 'a loop device' false && return; }
 	transfers read
 	on 6.1 transfers read -q 4
@@ -667,6 +669,7 @@ loop_requests() {
 	captured 'one at a time' read --rw=randread --bs=4k --direct=1 --ioengine=psync --number_ios=$((300 * soak))
 	batches
 	foreign
+	hung_disk
 }
 
 known_delays() {
