@@ -342,7 +342,7 @@ static __noinline int leave_mark(struct request *rq)
 
 	if (mark_entry(&view, IOLAT_DONE))
 		return 0;
-	if (!table_put(line_of(rq, false), &view, IOLAT_DONE))
+	if (!table_put(rq, &view, IOLAT_DONE, false))
 		bpf_map_update_elem(&start_ts, &id, &start, BPF_ANY);
 	return 0;
 }
@@ -421,12 +421,13 @@ int BPF_PROG(raw_complete, struct request *rq, int error, unsigned int nr_bytes)
  * Makes the entry of a request that the table cannot have. The submitter, if a filter or a split
  * needs it, is `current`.
  */
-static __always_inline void keep(const struct request_view *rq, const struct own_stamps *own)
+static __always_inline void keep(struct request *request, const struct request_view *rq,
+				 const struct own_stamps *own)
 {
 	struct iolat_start start = { .queue_ns = rq->start_ns,
 				     .issue_ns = own->issue_ns,
 				     .lag_ns = own->lag_ns,
-				     .submitter = current_submitter(),
+				     .submitter = submitter_of_request(request),
 				     .counted = 1 };
 	__u64 id = rq->id;
 
@@ -454,8 +455,8 @@ static __always_inline int issue(struct request *request, bool raw)
 	if (!raw)
 		why_issued(request, &rq, start && start->requeues, own.issue_ns);
 	if (!start) {
-		if (!table_put(line_of(request, raw), &rq, own.issue_ns))
-			keep(&rq, &own);
+		if (!table_put(request, &rq, own.issue_ns, raw))
+			keep(request, &rq, &own);
 	} else if (!start->requeues) { /* seen at submission */
 		start->queue_ns = rq.start_ns;
 		start->issue_ns = own.issue_ns;
@@ -551,8 +552,8 @@ static __always_inline void begin(struct request *request, const struct request_
 {
 	const struct own_stamps own = { .lag_ns = lag_ns };
 
-	if (!table_begin(line_of(request, raw), rq, lag_ns, again))
-		keep(rq, &own);
+	if (!table_begin(request, rq, lag_ns, again, raw))
+		keep(request, rq, &own);
 }
 
 /* A request begins. If it still has an entry, the end of the one before was missed. */

@@ -181,25 +181,12 @@ static __always_inline struct submitter *note_submitter(struct task_struct *task
 	return who;
 }
 
-/*
- * The cgroup that owns the pages which a kernel thread writes back. 0: the kernel does not know it,
- * or it is the cgroup of the thread; the request then belongs to the thread.
- */
-static __always_inline __u64 cgroup_of_pages(struct request *rq, struct task_struct *task)
-{
-	struct cgroup *own = task->cgroups->dfl_cgrp, *cgroup;
-
-	if (!bpf_core_field_exists(rq->bio->bi_blkg) || !rq->bio || !rq->bio->bi_blkg)
-		return 0;
-	cgroup = rq->bio->bi_blkg->blkcg->css.cgroup;
-	return cgroup != own && cgroup->root == own->root ? cgroup->kn->id : 0;
-}
-
 static __always_inline void set_owner(struct flight *flight, struct request *rq)
 {
 	struct owner *owner = &flight->owner;
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 cgroup = task->flags & PF_KTHREAD ? cgroup_of_pages(rq, task) : 0;
+	struct cgroup *pages = owner_of_pages(rq, task);
+	__u64 cgroup = pages ? pages->kn->id : 0;
 	const struct submitter *who = note_submitter(task);
 
 	owner->tid = task->pid;

@@ -242,18 +242,46 @@ static __always_inline bool needs_name(const struct iolat_submitter *who)
 	return lacks_rows(tgid, tid);
 }
 
-/* The current task, if a filter or a split needs the submitter. */
-static __always_inline struct iolat_submitter current_submitter(void)
+/*
+ * The cgroup that owns the pages which a kernel thread writes back. Bios that the device mapper and
+ * loop make from others have it, too. NULL: the kernel does not know it, or it is the cgroup of
+ * the task; the request then belongs to the task.
+ */
+static __always_inline struct cgroup *owner_of_pages(struct request *rq, struct task_struct *task)
+{
+	struct cgroup *own = task->cgroups->dfl_cgrp, *cgroup;
+
+	if (!(task->flags & PF_KTHREAD) || !bpf_core_field_exists(rq->bio->bi_blkg) || !rq->bio ||
+	    !rq->bio->bi_blkg)
+		return NULL;
+	cgroup = rq->bio->bi_blkg->blkcg->css.cgroup;
+	return cgroup != own && cgroup->root == own->root ? cgroup : NULL;
+}
+
+static __always_inline bool submitter_wanted(struct task_struct *task, struct cgroup *cgroup)
+{
+	return task_matches(&config, task, false) &&
+	       (!config.cgroup || cgroup_is_in(cgroup, false, config.cgroup));
+}
+
+/* The current task, and the cgroup that the request is of, if a filter or a split needs them. */
+static __always_inline struct iolat_submitter submitter_of_request(struct request *rq)
 {
 	struct iolat_submitter who = {};
 	struct task_struct *task;
+	struct cgroup *cgroup;
 
 	if (!config.identity)
 		return who;
 	task = bpf_get_current_task_btf();
 	who.pid_tgid = (__u64)task->tgid << 32 | (__u32)task->pid;
-	who.cgroup = config_split(&config, LAT_BY_CGROUP) ? task_cgroup(task, false) : 1;
-	who.unwanted = filter_by_task(&config) && !task_wanted(&config, task, false);
+	who.cgroup = 1;
+	if (!config_split(&config, LAT_BY_CGROUP) && !filter_by_task(&config))
+		return who;
+	cgroup = owner_of_pages(rq, task) ?: task->cgroups->dfl_cgrp;
+	if (config_split(&config, LAT_BY_CGROUP))
+		who.cgroup = cgroup->kn->id;
+	who.unwanted = filter_by_task(&config) && !submitter_wanted(task, cgroup);
 	return who;
 }
 
@@ -326,9 +354,9 @@ static __always_inline bool first_started(__u64 queue_ns, __u64 issue_ns, __u64 
  * Stores that the current task has submitted the request. false: its name is needed, and the stamp
  * is free again.
  */
-static __always_inline bool set_submitter(struct iolat_stamp *stamp)
+static __always_inline bool set_submitter(struct iolat_stamp *stamp, struct request *rq)
 {
-	struct iolat_submitter who = current_submitter();
+	struct iolat_submitter who = submitter_of_request(rq);
 
 	if (needs_name(&who)) {
 		store_ordered(&stamp->request, 0);
@@ -339,13 +367,13 @@ static __always_inline bool set_submitter(struct iolat_stamp *stamp)
 }
 
 /* The current task submits a request. false: it has to be kept in `start_ts`. */
-static __always_inline bool table_begin(__u32 line, const struct request_view *rq, __u64 lag_ns,
-					bool again)
+static __always_inline bool table_begin(struct request *request, const struct request_view *rq,
+					__u64 lag_ns, bool again, bool raw)
 {
 	struct iolat_stamp *stamp;
 	bool left;
 
-	stamp = table_place(line, rq->id, &left);
+	stamp = table_place(line_of(request, raw), rq->id, &left);
 	if (!stamp)
 		return false;
 	if (left &&
@@ -356,16 +384,17 @@ static __always_inline bool table_begin(__u32 line, const struct request_view *r
 	stamp->queue_ns = rq->start_ns;
 	stamp->lag_ns = lag_ns;
 	stamp->issue_ns = 0;
-	return set_submitter(stamp);
+	return set_submitter(stamp, request);
 }
 
 /* The request is issued, or (IOLAT_DONE) it has completed. false: as above. */
-static __always_inline bool table_put(__u32 line, const struct request_view *rq, __u64 issue_ns)
+static __always_inline bool table_put(struct request *request, const struct request_view *rq,
+				      __u64 issue_ns, bool raw)
 {
 	struct iolat_stamp *stamp;
 	bool left, same;
 
-	stamp = table_place(line, rq->id, &left);
+	stamp = table_place(line_of(request, raw), rq->id, &left);
 	if (!stamp)
 		return false;
 	same = left && stamp_is_of(stamp, rq);
@@ -379,7 +408,7 @@ static __always_inline bool table_put(__u32 line, const struct request_view *rq,
 		stamp->lag_ns = 0;
 	stamp->queue_ns = rq->start_ns;
 	stamp->issue_ns = issue_ns;
-	return same || is_done(issue_ns) || set_submitter(stamp);
+	return same || is_done(issue_ns) || set_submitter(stamp, request);
 }
 
 /* Own stamps of a request. */

@@ -69,7 +69,7 @@ static __always_inline bool issue_usual(struct request *rq)
 		if (stamp->issue_ns || (stamp->lag_ns && start_ns > stamp->queue_ns))
 			return false;
 	} else {
-		if (!take_place(stamp, (__u64)rq) || (config.identity && !set_submitter(stamp)))
+		if (!take_place(stamp, (__u64)rq) || (config.identity && !set_submitter(stamp, rq)))
 			return false;
 		stamp->lag_ns = 0;
 	}

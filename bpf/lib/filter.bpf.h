@@ -25,9 +25,9 @@ static __always_inline bool filter_by_task(const volatile struct lat_config *con
 	return config->tgid || config->tid || config->cgroup || config->comm[0];
 }
 
-/* Do the filters accept this task? */
-static __always_inline bool task_wanted(const volatile struct lat_config *config,
-					struct task_struct *task, bool raw)
+/* Do the filters accept this task, except that by cgroup? */
+static __always_inline bool task_matches(const volatile struct lat_config *config,
+					 struct task_struct *task, bool raw)
 {
 	char comm[LAT_COMM_LEN] = {};
 
@@ -40,9 +40,15 @@ static __always_inline bool task_wanted(const volatile struct lat_config *config
 		if (!comm_matches(config->comm, comm))
 			return false;
 	}
-	if (config->cgroup && !task_in_cgroup(task, raw, config->cgroup))
-		return false;
 	return true;
+}
+
+/* Do the filters accept this task? */
+static __always_inline bool task_wanted(const volatile struct lat_config *config,
+					struct task_struct *task, bool raw)
+{
+	return task_matches(config, task, raw) &&
+	       (!config->cgroup || task_in_cgroup(task, raw, config->cgroup));
 }
 
 #endif

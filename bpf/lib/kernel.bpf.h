@@ -127,13 +127,12 @@ static __always_inline __u64 task_cgroup(struct task_struct *task, bool raw)
 #define CGROUP_DEPTH 16
 
 /*
- * Is the task in the cgroup or below it? Walks up by `self.parent`, whose `cgroup` is the parent:
- * the ancestor arrays changed shape in 6.1 (7f203bc89eb6), and the depth of a cgroup cannot be
- * told from its path inside a cgroup namespace.
+ * Is it the cgroup of that id, or below it? Walks up by `self.parent`, whose `cgroup` is the
+ * parent: the ancestor arrays changed shape in 6.1 (7f203bc89eb6), and the depth of a cgroup
+ * cannot be told from its path inside a cgroup namespace.
  */
-static __always_inline bool task_in_cgroup(struct task_struct *task, bool raw, __u64 id)
+static __always_inline bool cgroup_is_in(struct cgroup *cgroup, bool raw, __u64 id)
 {
-	struct cgroup *cgroup = READ(raw, task, cgroups, dfl_cgrp);
 	struct cgroup_subsys_state *css;
 
 	for (int i = 0; i < CGROUP_DEPTH && cgroup; i++) {
@@ -145,6 +144,11 @@ static __always_inline bool task_in_cgroup(struct task_struct *task, bool raw, _
 		cgroup = READ(raw, css, cgroup);
 	}
 	return false;
+}
+
+static __always_inline bool task_in_cgroup(struct task_struct *task, bool raw, __u64 id)
+{
+	return cgroup_is_in(READ(raw, task, cgroups, dfl_cgrp), raw, id);
 }
 
 /* Did the event come from user mode? */

@@ -27,6 +27,7 @@ with_victim() {
 }
 
 reads_of() { awk -v disk="$1" '$3 == disk { print $4 }' /proc/diskstats; }
+writes_of() { awk -v disk="$1" '$3 == disk { print $8 }' /proc/diskstats; }
 
 load_neighbour() { with_victim "$1" hog "$1" --rw="$2" --bs=16k --iodepth=10 --number_ios="$3"; }
 load_syncs() { with_victim "$1" hog "$1" --rw=randwrite --bs=4k --fdatasync=1 --number_ios="$2"; }
@@ -358,14 +359,16 @@ requeues() {
 }
 
 writeback() {
-	local group=/sys/fs/cgroup/writer bytes
+	local group=/sys/fs/cgroup/writer options=("${options[@]}" --by 'process,cgroup') bytes written
 
 	ok 'writeback: a file system' make_file "$1" || return
 	ok 'writeback: a cgroup' make_group $group || return
 	echo 64 >"/sys/block/${1#/dev/}/queue/max_sectors_kb" # so that there are some hundred requests
 	soon_dirty
+	written=$(writes_of "${1#/dev/}")
 	explain 1ms writeback "$1" $group 800 || return
 	umount /mnt
+	written=$(($(writes_of "${1#/dev/}") - written))
 	adds_up writeback
 	share 'writeback: the cgroup is blamed' "$victim AND $by_others" 75 "culprit = '/writer'"
 	# The few requests of the file system's own are as long as others, but small.
@@ -373,6 +376,13 @@ writeback() {
 	within 'writeback: and not the thread that writes' $((bytes * 98 / 100)) \
 		"$(query "SELECT sum(written_bytes) FROM iolat_why WHERE $victim AND $by_others AND culprit = '/writer'")" "$bytes"
 	share 'writeback: as a victim it is the cgroup, too' "NOT ($victim)" 90 "victim = '/writer'"
+	within 'writeback: --by cgroup charges the same cgroup' $((written * 90 / 100)) "$(requests_of $group)" "$written"
+}
+
+# requests_of CGROUP: the samples of its row
+requests_of() {
+	query "SELECT coalesce(sum(count), 0) FROM sums JOIN series ON series.id = sums.series JOIN metric ON metric.id = series.metric
+		WHERE metric.name = 'total' AND split = 'cgroup' AND key = $(stat -c %i "$1")"
 }
 
 # A database waits for each of its writes, and the journal for the database; nobody waits for the stream.

@@ -9,6 +9,9 @@
  * part of flush sequences, and share the lines of the table. The kernel may skip any program. The
  * clocks of CPUs differ a little. Times are short and long, and at each edge where code branches.
  */
+#include <string.h>
+
+#define host_has_member(member) (!strcmp(member, "rq->bio->bi_blkg"))
 #define const /* the test sets the config */
 #include <iolat.bpf.c>
 #undef const
@@ -410,4 +413,49 @@ TEST(a_later_request_at_the_same_address_is_another_one)
 	assert_int_equal(counted->metrics[IOLAT_DEVICE].hist.sum_ns, 100000);
 	assert_int_equal(counted->metrics[IOLAT_DEVICE].counts[LAT_ABANDONED], 1);
 	assert_int_equal(looked_up, 0);
+}
+
+/* Who a request is charged to, whose pages' owner is cgroup 1, and what the filter says. */
+static struct iolat_submitter charge(struct request *rq, __u32 thread_flags, __u64 wanted)
+{
+	const struct iolat_submitter *who;
+
+	config.identity = 1;
+	config.by = 1U << LAT_BY_CGROUP;
+	config.cgroup = wanted;
+	memset(table, 0, sizeof(table));
+	current = &tasks_of[0]; /* of cgroup 0 */
+	current->flags = thread_flags;
+	run((void *)submit_start, rq, 0, 0);
+	who = &table[line_of(rq, false)][0].submitter;
+	current->flags = 0;
+	config.cgroup = 0;
+	return *who;
+}
+
+TEST(what_a_kernel_thread_writes_back_is_of_the_owner_of_the_pages)
+{
+	struct request *rq = begin_simple_run();
+	struct blkcg group = { .css.cgroup = &cgroups[1] };
+	struct blkcg_gq blkg = { .blkcg = &group };
+	struct bio bio = { .bi_blkg = &blkg };
+	char other = 0;
+
+	rq->bio = &bio;
+	assert_int_equal(charge(rq, PF_KTHREAD, 0).cgroup, 101);
+	assert_false(charge(rq, PF_KTHREAD, 101).unwanted);
+	assert_true(charge(rq, PF_KTHREAD, 100).unwanted);
+	/* The thread stays the submitter, by process. */
+	assert_int_equal(charge(rq, PF_KTHREAD, 0).pid_tgid >> 32, 10);
+	/* A task that is no kernel thread pays itself. */
+	assert_int_equal(charge(rq, 0, 0).cgroup, 100);
+	assert_true(charge(rq, 0, 101).unwanted);
+	/* So does a thread, if the owner is in no cgroup of v2, or is not known. */
+	cgroups[1].root = (void *)&other;
+	assert_int_equal(charge(rq, PF_KTHREAD, 0).cgroup, 100);
+	cgroups[1].root = NULL;
+	bio.bi_blkg = NULL;
+	assert_int_equal(charge(rq, PF_KTHREAD, 0).cgroup, 100);
+	rq->bio = NULL;
+	assert_false(charge(rq, PF_KTHREAD, 100).unwanted);
 }
