@@ -289,6 +289,7 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 		why_completed(&end, rq, done.now, request_goes_on(&done.rq));
 	}
 	if (done.cells) {
+		count_batch((struct iolat_cells *)done.cells, rq, raw, issue_ns, done.now);
 		if (config.by)
 			done.samples = begin_samples(&done, second);
 		why = left_out(&done);

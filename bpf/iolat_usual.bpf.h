@@ -208,6 +208,7 @@ static __always_inline bool complete_usual_by(__u64 *ctx, bool own, bool splits)
 		samples = next_samples(all);
 	if (times.stamp)
 		count_usual_skew(all->metrics, &times, own);
+	count_batch(all, rq, false, times.issue_ns, times.now);
 	count_usual_times(all, samples, &times);
 	if (splits) {
 		split_usual(all, samples, rq, times.stamp);

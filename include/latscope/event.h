@@ -49,7 +49,11 @@ enum lat_count {
 	LAT_UNSTAMPED, /* runqlat: tasks preempted on their way to sleep: the kernel has no stamp */
 	LAT_IDLE, /* runqlat: switches to the idle task */
 	LAT_KERNEL_NS, /* runqlat: waiting time that the kernel has added for the same events, ns */
-	LAT_EARLY_NS, /* runqlat: the part of kernel_ns that may be from before the window opened */
+	/*
+	 * runqlat: the part of kernel_ns that may be from before the window opened; iolat: by how
+	 * much the kernel may have ended the time of requests earlier, as they completed in batches
+	 */
+	LAT_EARLY_NS,
 	LAT_COUNTS = 28,
 };
 

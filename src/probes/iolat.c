@@ -172,6 +172,7 @@ static int iolat_open(struct bpf_probe *probe, struct bpf_object_skeleton **skel
 	probe->config.io_stat = io_stat();
 	probe->config.cached = caches_time();
 	iolat->skel->rodata->sees_start = kernel__has_tracepoint("block_io_start");
+	iolat->skel->rodata->batches = kernel__has_member("io_comp_batch", "req_list");
 	iolat->check_stays = kernel__has_member("blk_plug", "cur_ktime");
 	iolat->skel->rodata->plain =
 		!probe->config.why && !probe__filters_tasks(&probe->config) && !probe->config.again;
@@ -516,6 +517,8 @@ static void iolat_expect(const struct bpf_probe *probe, const struct run_probe *
 	}
 	check->time.known = true;
 	check->time.ours_low = cell->hist.sum_ns + counts[LAT_FILTERED_NS];
+	check->time.ours_low -= counts[LAT_EARLY_NS] < check->time.ours_low ? counts[LAT_EARLY_NS]
+									    : check->time.ours_low;
 	/*
 	 * The kernel's time starts with the cached clock of a plug, and ends after all programs at
 	 * the tracepoint, including other tools': it can be longer than ours.

@@ -117,6 +117,7 @@ static void begin_run(__u64 seed, bool usual)
 	looked_up = 0;
 	checking = kind.stamps && one_in(2);
 	plain = usual;
+	batches = one_in(2);
 	begin_tasks();
 	begin_disks();
 }
@@ -458,4 +459,90 @@ TEST(what_a_kernel_thread_writes_back_is_of_the_owner_of_the_pages)
 	assert_int_equal(charge(rq, PF_KTHREAD, 0).cgroup, 100);
 	rq->bio = NULL;
 	assert_false(charge(rq, PF_KTHREAD, 100).unwanted);
+}
+
+/* ---- batches ---- */
+
+static bool scheduled; /* a scheduler has the requests */
+
+/*
+ * A disk of a depth of 8 whose requests complete in batches of so many; `own_ns`: how long the
+ * kernel works on a completion. Returns what the kernel accounts: in a batch, it reads the clock
+ * once. With `lost_ns`, the tracepoint comes so much later than the kernel's clock: an error.
+ */
+static __u64 complete_batches(struct request *first, int size, __u64 own_ns, __u64 lost_ns)
+{
+	__u64 kernel_ns = 0, at_ns;
+
+	batches = true;
+	for (int i = 0; i < 8; i++) {
+		first[i] = first[0];
+		first[i].tag = i;
+		first[i].internal_tag = scheduled ? i : -1;
+		first[i].start_time_ns = now_ns;
+		issue_request(&first[i]);
+	}
+	for (int round = 0; round < 100; round++) {
+		now_ns += 90000;
+		at_ns = now_ns;
+		now_ns += lost_ns;
+		for (int i = 0; i < size; i++) {
+			kernel_ns += at_ns - first[i].start_time_ns;
+			run(hashed_complete, &first[i], 0, first[i].__data_len);
+			now_ns += own_ns;
+		}
+		for (int i = 0; i < size; i++) {
+			first[i].start_time_ns = now_ns;
+			issue_request(&first[i]);
+		}
+	}
+	return kernel_ns;
+}
+
+static __u64 sum_of_total(void)
+{
+	return counted->metrics[IOLAT_TOTAL].hist.sum_ns;
+}
+
+static __u64 batch_ns(void)
+{
+	return counted->metrics[IOLAT_TOTAL].counts[LAT_EARLY_NS];
+}
+
+TEST(a_batch_explains_by_how_much_the_kernel_has_less_time)
+{
+	static const int sizes[] = { 2, 4, 8 };
+
+	for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+		struct request *rq = begin_simple_run();
+		__u64 kernel_ns = complete_batches(rq, sizes[i], 3000, 0);
+
+		assert_true(sum_of_total() > kernel_ns);
+		assert_int_equal(sum_of_total() - batch_ns(), kernel_ns);
+	}
+}
+
+/* An error stays one: the interval does not become wider by it, and is 0 without batches. */
+TEST(what_is_no_batch_explains_nothing)
+{
+	struct request *rq = begin_simple_run();
+	__u64 kernel_ns = complete_batches(rq, 1, 3000, 0);
+
+	assert_int_equal(batch_ns(), 0);
+	assert_int_equal(sum_of_total(), kernel_ns);
+
+	rq = begin_simple_run();
+	kernel_ns = complete_batches(rq, 4, 3000, 5000);
+	assert_int_equal(sum_of_total() - batch_ns(), kernel_ns + 100ULL * 4 * 5000);
+
+	/* Interrupts, one after the other, of a disk that takes 60 us for each. */
+	rq = begin_simple_run();
+	complete_batches(rq, 8, 60000, 0);
+	assert_int_equal(batch_ns(), 0);
+	/* The kernel makes no batches of what a scheduler has. */
+	rq = begin_simple_run();
+	scheduled = true;
+	complete_batches(rq, 8, 3000, 0);
+	scheduled = false;
+	assert_int_equal(batch_ns(), 0);
 }
