@@ -88,6 +88,14 @@ static __always_inline __s32 call_of(struct task_struct *task)
 #endif
 }
 
+/* Is it the process that reads the iterator, or a child that executes nothing else? */
+static __always_inline bool is_reader(struct task_struct *task)
+{
+	struct mm_struct *mm = task->mm, *own = bpf_get_current_task_btf()->mm;
+
+	return mm && own && mm->exe_file == own->exe_file;
+}
+
 SEC("iter/task")
 int living(struct bpf_iter__task *ctx)
 {
@@ -107,6 +115,8 @@ int living(struct bpf_iter__task *ctx)
 	found.kind = task_wanted(&config, task, false) ? LAT_LIFE_WANTED : 0;
 	if (task->flags & PF_KTHREAD)
 		found.kind |= LAT_LIFE_KERNEL;
+	if (is_reader(task))
+		found.kind |= LAT_LIFE_LATSCOPE;
 	BPF_CORE_READ_STR_INTO(&found.process, task, group_leader, comm);
 	bpf_seq_write(ctx->meta->seq, &found, sizeof(found));
 	return 0;

@@ -279,6 +279,7 @@ enum lat_life_state { LAT_AWAKE, LAT_SLEEPS, LAT_BLOCKED /* uninterruptible */ }
 enum lat_life_kind {
 	LAT_LIFE_WANTED = 1 << 0, /* by the filters; all are, if there are none */
 	LAT_LIFE_KERNEL = 1 << 1, /* a kernel thread */
+	LAT_LIFE_LATSCOPE = 1 << 2, /* the process that reads this, or a child of its program */
 };
 
 struct lat_life_control {

@@ -70,7 +70,7 @@ static int start_probe(struct html_data *data, unsigned int index, unsigned int 
 	if (!err && probe->nr_metrics)
 		err = start_keys(to, probe, top);
 	if (!err && probe->why)
-		err = html_why__start(&to->why, probe);
+		err = html_why__start(&to->why, data->run, probe);
 	return err;
 }
 

@@ -56,9 +56,9 @@ static int by_time(const void *left, const void *right)
 	return a > b ? -1 : a < b;
 }
 
-static int start_pairs(struct html_why *why, const struct run_probe *probe)
+static int start_pairs(struct html_why *why, const struct run_probe *probe, uint64_t window_ns)
 {
-	int err = why_summary__of(&why->summary, probe);
+	int err = why_summary__of(&why->summary, probe, window_ns);
 
 	if (err)
 		return err;
@@ -74,7 +74,7 @@ static int start_pairs(struct html_why *why, const struct run_probe *probe)
 	return err;
 }
 
-int html_why__start(struct html_why *why, const struct run_probe *probe)
+int html_why__start(struct html_why *why, const struct run *run, const struct run_probe *probe)
 {
 	int err;
 
@@ -82,7 +82,7 @@ int html_why__start(struct html_why *why, const struct run_probe *probe)
 	why->slow = calloc((size_t)HTML_SLOW_SPANS * HTML_SLOW_EACH, sizeof(*why->slow));
 	if (!why->slow)
 		return -ENOMEM;
-	err = start_pairs(why, probe);
+	err = start_pairs(why, probe, run->duration_ns);
 	for (unsigned int i = 0; !err && i < WHY_PARTS; i++)
 		err = html_series__open(&why->parts[i].series);
 	return err ? err : html_series__open(&why->others.series);

@@ -40,7 +40,7 @@ struct html_why {
 	struct why_slow *slow; /* HTML_SLOW_SPANS * HTML_SLOW_EACH; ns == 0: none */
 };
 
-int html_why__start(struct html_why *why, const struct run_probe *probe);
+int html_why__start(struct html_why *why, const struct run *run, const struct run_probe *probe);
 
 /* The rows of the interval; `column` of `columns` is where they belong. 0 or -ENOMEM. */
 int html_why__add(struct html_why *why, const struct run_probe *probe, size_t column,

@@ -72,7 +72,7 @@ static void heading(FILE *out, const struct run_probe *probe)
 	if (why->slow_ns)
 		wrap__add(&wrap, ": slow time %s", units__ns(sum, (double)why->slow_ns));
 	if (why->own_ns)
-		wrap__add(&wrap, "; without those of latscope itself: %s",
+		wrap__add(&wrap, "; latscope itself, which is left out: %s",
 			  units__ns(sum, (double)why->own_ns));
 	wrap__print(&wrap, out, 0, 2);
 }
@@ -207,7 +207,7 @@ int why_text__print(FILE *out, const struct run *run, const struct run_probe *pr
 
 	if (!probe->why || probe->refused[0])
 		return 0;
-	err = why_summary__of(&summary, probe);
+	err = why_summary__of(&summary, probe, run->duration_ns);
 	if (err)
 		goto clear;
 	heading(out, probe);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <seccomp.h>
 
@@ -307,7 +306,7 @@ static bool is_shown(const struct process *process, bool filtered)
 {
 	if (filtered)
 		return process->lived_ns;
-	return process->tgid != (uint32_t)getpid() && !(process->kind & LAT_LIFE_KERNEL) &&
+	return !(process->kind & (LAT_LIFE_KERNEL | LAT_LIFE_LATSCOPE)) &&
 	       process->run_ns + process->queue_ns;
 }
 

@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include <core/names.h>
+#include <core/units.h>
 
 #define REASONS 3 /* maximum in the sentence */
 #define LEAST_SHARE 0.1 /* of a reason in the sentence */
 #define LARGE_SHARE 0.25 /* if no culprit has that much, the sentence names only parts */
 #define NEARLY_ALL 0.95 /* a subject with less is said to have that share */
+#define LITTLE_SHARE 0.001 /* of the window: slow time that is said to be little */
 #define SUBJECT_SHARE 0.5 /* a victim with that much of the slow time is the subject */
 
 static const char *text_of(const struct table *table, size_t key, unsigned int column)
@@ -306,7 +308,18 @@ static void add_reason(char *sentence, const struct why_line *reason, const char
 	add(sentence, "the reason is unknown");
 }
 
-static void conclude(struct why_summary *summary, struct why_line *reasons, const char *probe)
+/* A cause of next to nothing is no answer to the question why something is slow. */
+static void say_little(struct why_summary *summary, uint64_t slow_ns, uint64_t window_ns)
+{
+	char share[UNITS_TEXT];
+
+	if ((double)slow_ns < LITTLE_SHARE * (double)window_ns)
+		add(summary->sentence, "Little was slow (%s of the window): ",
+		    units__share(share, slow_ns, window_ns));
+}
+
+static void conclude(struct why_summary *summary, struct why_line *reasons, const char *probe,
+		     uint64_t window_ns)
 {
 	char *sentence = summary->sentence, victim[WHY_CROWD] = "", culprit[WHY_CROWD];
 	uint64_t whole, waited_ns = summary->total_ns - summary->unwaited_ns;
@@ -318,7 +331,7 @@ static void conclude(struct why_summary *summary, struct why_line *reasons, cons
 		add(sentence, "only asynchronous writes were slow: no task waits for them");
 		return;
 	}
-
+	say_little(summary, waited_ns, window_ns);
 	if (nr && (double)reasons[0].ns < LARGE_SHARE * (double)whole)
 		nr = find_reasons(summary, subject, false, reasons);
 	if (subject)
@@ -371,7 +384,7 @@ static void take_lines(struct why_summary *summary, const struct run_why *why)
 	memcpy(summary->part_ns, why->part_ns, sizeof(summary->part_ns));
 }
 
-int why_summary__of(struct why_summary *summary, const struct run_probe *probe)
+int why_summary__of(struct why_summary *summary, const struct run_probe *probe, uint64_t window_ns)
 {
 	size_t pairs = table__keys(probe->why->parts), names = table__keys(probe->why->names);
 	struct why_line *reasons = calloc(names + 1, sizeof(*reasons));
@@ -384,7 +397,7 @@ int why_summary__of(struct why_summary *summary, const struct run_probe *probe)
 	if (reasons && summary->lines && summary->names && summary->room) {
 		take_lines(summary, probe->why);
 		if (summary->total_ns)
-			conclude(summary, reasons, probe->name);
+			conclude(summary, reasons, probe->name, window_ns);
 		err = 0;
 	}
 	free(reasons);

@@ -28,8 +28,12 @@ struct why_summary {
 	char sentence[WHY_SENTENCE]; /* the conclusion; empty: nothing was slow */
 };
 
-/* 0 or -ENOMEM; the caller must call why_summary__clear() in either case. */
-int why_summary__of(struct why_summary *summary, const struct run_probe *probe);
+/*
+ * window_ns: how long was measured; a slow time of less than a thousandth of it is said to be
+ * little. 0 or -ENOMEM; the caller must call why_summary__clear() in either case.
+ */
+int why_summary__of(struct why_summary *summary, const struct run_probe *probe,
+		    uint64_t window_ns);
 void why_summary__clear(struct why_summary *summary);
 
 /*

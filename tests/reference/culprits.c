@@ -155,7 +155,6 @@ static void work(int which, uint64_t end)
 	} else if (victim && is("deadline")) {
 		take_what_is_granted(end);
 	} else if (victim && is("limited")) {
-		reference_be_realtime(1);
 		note_gaps(end);
 	} else if (!victim && is("pingpong")) {
 		play(end, which == 1 ? pong[0] : ping[0], which == 1 ? ping[1] : pong[1]);
@@ -174,7 +173,7 @@ static void prepare(int which, const char *cgroup)
 	char path[256];
 	FILE *file;
 
-	if (which && has_turns())
+	if (which ? has_turns() : is("limited"))
 		reference_be_realtime(1);
 	if (which == 2 && nice(5) == -1) /* the weights of two such priorities are 3.05 to 1 */
 		reference_die(REFERENCE_FAILED, "cannot set the priority");

@@ -7,6 +7,7 @@
 #include "stats/why.h"
 
 static struct run_probe probe; /* runqlat, if a test makes no other */
+static uint64_t window_ns; /* 0: not known */
 
 static void new_probe(const char *name)
 {
@@ -24,6 +25,7 @@ static void begin(void)
 
 static void end(void)
 {
+	window_ns = 0;
 	why__free(probe.why);
 	memset(&probe, 0, sizeof(probe));
 }
@@ -56,9 +58,20 @@ static void assert_sentence(const char *sentence)
 	struct why_summary summary;
 
 	fold();
-	assert_int_equal(why_summary__of(&summary, &probe), 0);
+	assert_int_equal(why_summary__of(&summary, &probe, window_ns), 0);
 	assert_string_equal(summary.sentence, sentence);
 	why_summary__clear(&summary);
+}
+
+TEST(little_slow_time_is_said_to_be_little)
+{
+	add("web (1)", "other", "backup (2)", 1000);
+	window_ns = 1000000;
+	assert_sentence("100 % of the slow time of web (1): backup (2) had the CPU");
+	window_ns = 1000001;
+	assert_sentence(
+		"Little was slow (0.10 % of the window): 100 % of the slow time of web (1): "
+		"backup (2) had the CPU");
 }
 
 TEST(parts_sum_to_the_whole)
@@ -70,7 +83,7 @@ TEST(parts_sum_to_the_whole)
 	add("web (1)", "other", "backup (2)", 7);
 	add("db (3)", "idle", NULL, 10);
 	fold();
-	assert_int_equal(why_summary__of(&summary, &probe), 0);
+	assert_int_equal(why_summary__of(&summary, &probe, window_ns), 0);
 	assert_int_equal(summary.total_ns, 100);
 	assert_int_equal(summary.part_ns[WHY_RUNQLAT_OTHER], 69);
 	assert_int_equal(summary.part_ns[WHY_RUNQLAT_QUOTA], 21);
@@ -194,7 +207,7 @@ TEST(asynchronous_writes_come_last)
 	add("stream (9)", "writeback", NULL, 940);
 	add("db (3)", "other", "stream (9)", 45);
 	fold();
-	assert_int_equal(why_summary__of(&summary, &probe), 0);
+	assert_int_equal(why_summary__of(&summary, &probe, window_ns), 0);
 	assert_int_equal(summary.total_ns, 985);
 	assert_int_equal(summary.unwaited_ns, 940);
 	assert_string_equal(summary.names[0].victim, "db");
@@ -256,7 +269,7 @@ TEST(many_tasks_leave_no_time_out)
 	}
 	fold();
 	assert_true(table__others_keys(probe.why->parts) > 0);
-	assert_int_equal(why_summary__of(&summary, &probe), 0);
+	assert_int_equal(why_summary__of(&summary, &probe, window_ns), 0);
 	assert_int_equal(summary.part_ns[WHY_RUNQLAT_OTHER], 80 * (80 * 5 + 200));
 	assert_int_equal(summary.part_ns[WHY_RUNQLAT_IDLE], 80 * 100 - 40);
 	assert_int_equal(summary.total_ns, 80 * (80 * 5 + 200) + 80 * 100 - 40);
