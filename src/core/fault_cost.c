@@ -7,11 +7,9 @@
 
 static const struct run_probe *find_probe(const struct run *run, const char *name)
 {
-	for (unsigned int i = 0; i < run->nr_probes; i++) {
-		if (!strcmp(run->probes[i].name, name) && !run->probes[i].refused[0])
-			return &run->probes[i];
-	}
-	return NULL;
+	const struct run_probe *probe = run__probe(run, name);
+
+	return probe && !probe->refused[0] ? probe : NULL;
 }
 
 /* NULL also if it has no samples. */

@@ -84,6 +84,15 @@ const char *run__more(unsigned int i)
 	return names[i];
 }
 
+const struct run_probe *run__probe(const struct run *run, const char *name)
+{
+	for (unsigned int i = 0; i < run->nr_probes; i++) {
+		if (!strcmp(run->probes[i].name, name))
+			return &run->probes[i];
+	}
+	return NULL;
+}
+
 struct table *run__table(const struct run_probe *probe, unsigned int which, char name[RUN_NAME])
 {
 	static const char *const suffixes[] = { "", "_why", "_slow" };

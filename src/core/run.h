@@ -165,6 +165,9 @@ void run__clear(struct run *run);
 /* The same, and frees the run itself. NULL is fine. */
 void run__free(struct run *run);
 
+/* The probe of this name; NULL: the run has none. */
+const struct run_probe *run__probe(const struct run *run, const char *name);
+
 /* A table of a probe and its name, "runqlat_why"; NULL: it has none of that number. */
 struct table *run__table(const struct run_probe *probe, unsigned int which, char name[RUN_NAME]);
 

@@ -100,27 +100,17 @@ static void finish(struct both *both)
 	}
 }
 
-static int find_probe(const struct run *run, const char *name)
-{
-	for (unsigned int i = 0; i < run->nr_probes; i++) {
-		if (!strcmp(run->probes[i].name, name))
-			return (int)i;
-	}
-	return -ENOENT;
-}
-
 /* The histogram of a metric in an interval of this run; NULL: it has none of that name. */
 static const struct lat_hist *find_hist(const struct run *run, const struct run_interval *interval,
 					const struct wanted *wanted)
 {
-	int index = find_probe(run, wanted->probe->name);
+	const struct run_probe *probe = run__probe(run, wanted->probe->name);
 
-	if (index < 0)
+	if (!probe)
 		return NULL;
-	for (unsigned int i = 0; i < run->probes[index].nr_metrics; i++) {
-		if (!strcmp(run->probes[index].metrics[i].name,
-			    wanted->probe->metrics[wanted->metric].name))
-			return &interval->delta[index].metrics[i].hist;
+	for (unsigned int i = 0; i < probe->nr_metrics; i++) {
+		if (!strcmp(probe->metrics[i].name, wanted->probe->metrics[wanted->metric].name))
+			return &interval->delta[probe - run->probes].metrics[i].hist;
 	}
 	return NULL;
 }

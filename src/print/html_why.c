@@ -56,9 +56,9 @@ static int by_time(const void *left, const void *right)
 	return a > b ? -1 : a < b;
 }
 
-static int start_pairs(struct html_why *why, const struct run_probe *probe, uint64_t window_ns)
+static int start_pairs(struct html_why *why, const struct run_probe *probe, const struct run *run)
 {
-	int err = why_summary__of(&why->summary, probe, window_ns);
+	int err = why_summary__of(&why->summary, probe, run);
 
 	if (err)
 		return err;
@@ -82,7 +82,7 @@ int html_why__start(struct html_why *why, const struct run *run, const struct ru
 	why->slow = calloc((size_t)HTML_SLOW_SPANS * HTML_SLOW_EACH, sizeof(*why->slow));
 	if (!why->slow)
 		return -ENOMEM;
-	err = start_pairs(why, probe, run->duration_ns);
+	err = start_pairs(why, probe, run);
 	for (unsigned int i = 0; !err && i < WHY_PARTS; i++)
 		err = html_series__open(&why->parts[i].series);
 	return err ? err : html_series__open(&why->others.series);

@@ -135,7 +135,7 @@ static void add_one(struct json_object *why, const struct run *run, const struct
 	struct json_object *slowest = json_object_new_array();
 	struct why_summary summary;
 
-	if (!why_summary__of(&summary, probe, run->duration_ns)) {
+	if (!why_summary__of(&summary, probe, run)) {
 		fields__text(why, "by", run->why_by ? split__name(run->why_by - 1) : NULL);
 		fields__text(why, "conclusion", summary.sentence);
 		if (probe->why->disks[0])

@@ -207,7 +207,7 @@ int why_text__print(FILE *out, const struct run *run, const struct run_probe *pr
 
 	if (!probe->why || probe->refused[0])
 		return 0;
-	err = why_summary__of(&summary, probe, run->duration_ns);
+	err = why_summary__of(&summary, probe, run);
 	if (err)
 		goto clear;
 	heading(out, probe);

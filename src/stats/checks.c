@@ -180,7 +180,7 @@ static int check_balance(const struct group *group, const char *name, struct not
 	int err = 0;
 
 	for (size_t i = 0; i < group->nr; i++) {
-		const struct run_probe *probe = group__probe(run_of(group, i), name);
+		const struct run_probe *probe = run__probe(run_of(group, i), name);
 
 		for (unsigned int j = 0; !err && j < probe->nr_metrics; j++) {
 			if (run__imbalance(&probe->total.metrics[j]))
@@ -198,7 +198,7 @@ static int check_kernels(const struct group *group, const char *name, struct not
 	int err = 0;
 
 	for (size_t i = 0; !err && i < group->nr; i++) {
-		const struct run_check *check = &group__probe(run_of(group, i), name)->check;
+		const struct run_check *check = &run__probe(run_of(group, i), name)->check;
 
 		if ((check->events.known && account__disagrees(&check->events)) ||
 		    (check->time.known && account__disagrees(&check->time)))
@@ -217,7 +217,7 @@ static int check_missing(const struct group *group, const char *label, const cha
 	const char *metric_name = NULL;
 
 	for (size_t i = 0; i < group->nr; i++) {
-		const struct run_probe *probe = group__probe(run_of(group, i), name);
+		const struct run_probe *probe = run__probe(run_of(group, i), name);
 
 		metric_name = probe->metrics[metric].name;
 		away += run__lost(probe, metric);
@@ -249,7 +249,7 @@ static int check_missing(const struct group *group, const char *label, const cha
  */
 static double own_stamps(const struct run *run, const char *probe)
 {
-	const struct lat_cell *cell = &group__probe(run, probe)->total.metrics[0];
+	const struct lat_cell *cell = &run__probe(run, probe)->total.metrics[0];
 	uint64_t recorded = run__recorded(cell);
 	uint64_t own = cell->counts[LAT_CHECKED] + cell->counts[LAT_FALLBACK];
 
@@ -298,13 +298,13 @@ static int check_stamps(const struct group groups[2], const char *probe, struct 
 static int check_methods(const struct group groups[2], const char *probe, unsigned int metrics,
 			 struct notes *warnings)
 {
-	const struct run_probe *first = group__probe(run_of(&groups[0], 0), probe), *other;
+	const struct run_probe *first = run__probe(run_of(&groups[0], 0), probe), *other;
 	bool same = true, all = true;
 	int err = 0;
 
 	for (unsigned int i = 0; i < 2; i++) {
 		for (size_t j = 0; j < groups[i].nr; j++) {
-			other = group__probe(run_of(&groups[i], j), probe);
+			other = run__probe(run_of(&groups[i], j), probe);
 			all = all && other->nr_metrics == metrics;
 			if (!same || !strcmp(first->method, other->method))
 				continue;

@@ -127,15 +127,6 @@ int group__find(struct group *group, const char *path)
 	return group__find_all(group, &path, 1);
 }
 
-const struct run_probe *group__probe(const struct run *run, const char *name)
-{
-	for (unsigned int i = 0; i < run->nr_probes; i++) {
-		if (!strcmp(run->probes[i].name, name))
-			return &run->probes[i];
-	}
-	return NULL;
-}
-
 void group__key_name(const struct run_key *key, char name[RUN_NAME])
 {
 	snprintf(name, RUN_NAME, "%s", key->name);

@@ -67,7 +67,4 @@ const struct group_series *group__series(const struct group *group, const char *
  */
 void group__key_name(const struct run_key *key, char name[RUN_NAME]);
 
-/* NULL if the recording has no such probe. */
-const struct run_probe *group__probe(const struct run *run, const char *name);
-
 #endif

@@ -11,7 +11,7 @@
 static const struct run_probe *probe_of(const struct group *group, size_t recording,
 					const char *name)
 {
-	return group__probe(group->recordings[recording].run, name);
+	return run__probe(group->recordings[recording].run, name);
 }
 
 static size_t count_with(const struct group *group, const char *name)
@@ -110,7 +110,7 @@ unsigned int match__metrics(const struct group groups[2], const char *probe)
 
 static uint64_t threshold(const struct group_recording *recording, const char *probe)
 {
-	const struct run_probe *found = group__probe(recording->run, probe);
+	const struct run_probe *found = run__probe(recording->run, probe);
 
 	return found ? found->tail_ns : 0;
 }

@@ -309,17 +309,52 @@ static void add_reason(char *sentence, const struct why_line *reason, const char
 }
 
 /* A cause of next to nothing is no answer to the question why something is slow. */
-static void say_little(struct why_summary *summary, uint64_t slow_ns, uint64_t window_ns)
+static void say_little(struct why_summary *summary, uint64_t slow_ns, const struct run *run)
 {
 	char share[UNITS_TEXT];
 
-	if ((double)slow_ns < LITTLE_SHARE * (double)window_ns)
+	if (run && (double)slow_ns < LITTLE_SHARE * (double)run->duration_ns)
 		add(summary->sentence, "Little was slow (%s of the window): ",
-		    units__share(share, slow_ns, window_ns));
+		    units__share(share, slow_ns, run->duration_ns));
+}
+
+/*
+ * Page faults that waited for a CPU: runqlat knows who had it in all slow waits of the victim, in
+ * page faults and elsewhere.
+ */
+static void add_who_had_the_cpu(struct why_summary *summary, const struct run *run,
+				const char *victim)
+{
+	const struct run_probe *runqlat = run ? run__probe(run, "runqlat") : NULL;
+	struct why_summary waits;
+	char culprit[WHY_CROWD];
+	uint64_t whole = 0;
+
+	if (!runqlat || !runqlat->why)
+		return;
+	if (!why_summary__of(&waits, runqlat, NULL)) {
+		const struct why_line *most = NULL;
+
+		for (size_t i = 0; i < waits.nr_names; i++) {
+			const struct why_line *line = &waits.names[i];
+
+			if (victim && strcmp(line->victim, victim))
+				continue;
+			whole += line->ns;
+			if (!most && somebody(line->culprit)) /* the largest comes first */
+				most = line;
+		}
+		if (most && (double)most->ns >= LARGE_SHARE * (double)whole)
+			add(summary->sentence,
+			    " (%s had it for %.0f %% of its slow waits for a CPU)",
+			    why_summary__culprit(&waits, most, culprit),
+			    100 * (double)most->ns / (double)whole);
+	}
+	why_summary__clear(&waits);
 }
 
 static void conclude(struct why_summary *summary, struct why_line *reasons, const char *probe,
-		     uint64_t window_ns)
+		     const struct run *run)
 {
 	char *sentence = summary->sentence, victim[WHY_CROWD] = "", culprit[WHY_CROWD];
 	uint64_t whole, waited_ns = summary->total_ns - summary->unwaited_ns;
@@ -331,7 +366,7 @@ static void conclude(struct why_summary *summary, struct why_line *reasons, cons
 		add(sentence, "only asynchronous writes were slow: no task waits for them");
 		return;
 	}
-	say_little(summary, waited_ns, window_ns);
+	say_little(summary, waited_ns, run);
 	if (nr && (double)reasons[0].ns < LARGE_SHARE * (double)whole)
 		nr = find_reasons(summary, subject, false, reasons);
 	if (subject)
@@ -352,6 +387,8 @@ static void conclude(struct why_summary *summary, struct why_line *reasons, cons
 		why_summary__culprit(summary, reason, culprit);
 		add_reason(sentence, reason, reason->culprit ? culprit : NULL,
 			   subject ? victim : NULL, probe);
+		if (!strcmp(probe, "memlat") && !strcmp(reason->part, "runnable"))
+			add_who_had_the_cpu(summary, run, subject);
 	}
 }
 
@@ -384,7 +421,8 @@ static void take_lines(struct why_summary *summary, const struct run_why *why)
 	memcpy(summary->part_ns, why->part_ns, sizeof(summary->part_ns));
 }
 
-int why_summary__of(struct why_summary *summary, const struct run_probe *probe, uint64_t window_ns)
+int why_summary__of(struct why_summary *summary, const struct run_probe *probe,
+		    const struct run *run)
 {
 	size_t pairs = table__keys(probe->why->parts), names = table__keys(probe->why->names);
 	struct why_line *reasons = calloc(names + 1, sizeof(*reasons));
@@ -397,7 +435,7 @@ int why_summary__of(struct why_summary *summary, const struct run_probe *probe, 
 	if (reasons && summary->lines && summary->names && summary->room) {
 		take_lines(summary, probe->why);
 		if (summary->total_ns)
-			conclude(summary, reasons, probe->name, window_ns);
+			conclude(summary, reasons, probe->name, run);
 		err = 0;
 	}
 	free(reasons);

@@ -29,11 +29,12 @@ struct why_summary {
 };
 
 /*
- * window_ns: how long was measured; a slow time of less than a thousandth of it is said to be
- * little. 0 or -ENOMEM; the caller must call why_summary__clear() in either case.
+ * The sentence also draws on the run that the probe is part of, if it is not NULL: slow time of less
+ * than a thousandth of its window is said to be little. 0 or -ENOMEM; the caller must call
+ * why_summary__clear() in either case.
  */
 int why_summary__of(struct why_summary *summary, const struct run_probe *probe,
-		    uint64_t window_ns);
+		    const struct run *run);
 void why_summary__clear(struct why_summary *summary);
 
 /*

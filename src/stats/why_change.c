@@ -211,7 +211,7 @@ static int add_group(struct why_changes *changes, struct rows *parts, struct row
 
 	for (size_t i = 0; !err && i < group->nr; i++) {
 		const struct run *run = group->recordings[i].run;
-		const struct run_probe *entry = group__probe(run, probe);
+		const struct run_probe *entry = run__probe(run, probe);
 		const struct run_why *why = entry ? entry->why : NULL;
 
 		if (!why || !run->duration_ns || !why->over_high_ns)

@@ -237,7 +237,7 @@ static void put_whole(struct page *page)
 	uint64_t total = 0;
 	unsigned int shown = 0;
 
-	if (!why_summary__of(&summary, page->probe, 0)) {
+	if (!why_summary__of(&summary, page->probe, NULL)) {
 		for (size_t i = 0; i < summary.nr_lines; i++)
 			if (!strcmp(summary.lines[i].victim, page->view->name))
 				total += summary.lines[i].ns;

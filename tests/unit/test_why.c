@@ -7,7 +7,7 @@
 #include "stats/why.h"
 
 static struct run_probe probe; /* runqlat, if a test makes no other */
-static uint64_t window_ns; /* 0: not known */
+static struct run around; /* that it is part of, as far as a test says */
 
 static void new_probe(const char *name)
 {
@@ -25,7 +25,7 @@ static void begin(void)
 
 static void end(void)
 {
-	window_ns = 0;
+	memset(&around, 0, sizeof(around));
 	why__free(probe.why);
 	memset(&probe, 0, sizeof(probe));
 }
@@ -58,7 +58,7 @@ static void assert_sentence(const char *sentence)
 	struct why_summary summary;
 
 	fold();
-	assert_int_equal(why_summary__of(&summary, &probe, window_ns), 0);
+	assert_int_equal(why_summary__of(&summary, &probe, &around), 0);
 	assert_string_equal(summary.sentence, sentence);
 	why_summary__clear(&summary);
 }
@@ -66,12 +66,48 @@ static void assert_sentence(const char *sentence)
 TEST(little_slow_time_is_said_to_be_little)
 {
 	add("web (1)", "other", "backup (2)", 1000);
-	window_ns = 1000000;
+	around.duration_ns = 1000000;
 	assert_sentence("100 % of the slow time of web (1): backup (2) had the CPU");
-	window_ns = 1000001;
+	around.duration_ns = 1000001;
 	assert_sentence(
 		"Little was slow (0.10 % of the window): 100 % of the slow time of web (1): "
 		"backup (2) had the CPU");
+}
+
+/* memlat's faults of web waited for a CPU. Runqlat has waits of web, and of others. */
+TEST(a_fault_that_waited_for_a_cpu_was_behind_whom_runqlat_names)
+{
+	struct run_probe runqlat;
+
+	add("web (1)", "other", "backup (2)", 62);
+	add("web (1)", "idle", NULL, 38);
+	add("db (3)", "other", "hog (4)", 1000);
+	fold();
+	runqlat = probe;
+	probe.why = NULL;
+	new_probe("memlat");
+	add("web (1)", "runnable", NULL, 100);
+	assert_sentence("100 % of the slow time of web (1): page faults waited for a CPU");
+	around.probes[around.nr_probes++] = runqlat;
+	assert_sentence("100 % of the slow time of web (1): page faults waited for a CPU "
+			"(backup (2) had it for 62 % of its slow waits for a CPU)");
+	why__free(runqlat.why);
+}
+
+TEST(a_fault_that_waited_for_a_cpu_has_no_culprit_with_a_small_share)
+{
+	struct run_probe runqlat;
+
+	add("web (1)", "other", "backup (2)", 24);
+	add("web (1)", "idle", NULL, 76);
+	fold();
+	runqlat = probe;
+	probe.why = NULL;
+	new_probe("memlat");
+	add("web (1)", "runnable", NULL, 100);
+	around.probes[around.nr_probes++] = runqlat;
+	assert_sentence("100 % of the slow time of web (1): page faults waited for a CPU");
+	why__free(runqlat.why);
 }
 
 TEST(parts_sum_to_the_whole)
@@ -83,7 +119,7 @@ TEST(parts_sum_to_the_whole)
 	add("web (1)", "other", "backup (2)", 7);
 	add("db (3)", "idle", NULL, 10);
 	fold();
-	assert_int_equal(why_summary__of(&summary, &probe, window_ns), 0);
+	assert_int_equal(why_summary__of(&summary, &probe, &around), 0);
 	assert_int_equal(summary.total_ns, 100);
 	assert_int_equal(summary.part_ns[WHY_RUNQLAT_OTHER], 69);
 	assert_int_equal(summary.part_ns[WHY_RUNQLAT_QUOTA], 21);
@@ -207,7 +243,7 @@ TEST(asynchronous_writes_come_last)
 	add("stream (9)", "writeback", NULL, 940);
 	add("db (3)", "other", "stream (9)", 45);
 	fold();
-	assert_int_equal(why_summary__of(&summary, &probe, window_ns), 0);
+	assert_int_equal(why_summary__of(&summary, &probe, &around), 0);
 	assert_int_equal(summary.total_ns, 985);
 	assert_int_equal(summary.unwaited_ns, 940);
 	assert_string_equal(summary.names[0].victim, "db");
@@ -269,7 +305,7 @@ TEST(many_tasks_leave_no_time_out)
 	}
 	fold();
 	assert_true(table__others_keys(probe.why->parts) > 0);
-	assert_int_equal(why_summary__of(&summary, &probe, window_ns), 0);
+	assert_int_equal(why_summary__of(&summary, &probe, &around), 0);
 	assert_int_equal(summary.part_ns[WHY_RUNQLAT_OTHER], 80 * (80 * 5 + 200));
 	assert_int_equal(summary.part_ns[WHY_RUNQLAT_IDLE], 80 * 100 - 40);
 	assert_int_equal(summary.total_ns, 80 * (80 * 5 + 200) + 80 * 100 - 40);
