@@ -126,7 +126,7 @@ function slowTable(probe, edges, span) {
 			{ text: event.process, title: "thread " + event.comm + " (" + event.tid + "), " + event.cgroup }, number(String(event.cpu), event.cpu),
 			{ text: parts.map(([name, ns]) => name + " " + fmtNs(ns)).join(", "), title: parts.map(([name]) => partOf(probe, name).what).join("; ") },
 			{ text: event.culprits.map(([name, , ns]) => name + " " + fmtNs(ns)).join(", ") || "–" },
-			{ text: request || (event.waker ? "woken by " + event.waker : "–") }, stackNode(event)];
+			{ text: request || (event.waker ? "woken up by " + event.waker : "–") }, stackNode(event)];
 	});
 	if (!rows.length)
 		return el("p", { class: "empty" }, "No slow events in this span.");

@@ -269,7 +269,7 @@ static struct json_object *slow_json(const struct run *run, const struct run_pro
 	fields__text(object, "cgroup", slow->cgroup);
 	json_object_object_add(object, "tid", json_object_new_int64(slow->tid));
 	json_object_object_add(object, "cpu", json_object_new_int64(slow->cpu));
-	fields__text(object, "waker", slow->waker_tid ? slow->waker : NULL);
+	fields__text(object, "waker", *slow->waker ? slow->waker : NULL);
 	if (*slow->disk) {
 		fields__text(object, "disk", slow->disk);
 		fields__text(object, "op", slow->op);

@@ -157,7 +157,7 @@ blames_no_waker() {
 
 # Each of many short turns has its name, however far back.
 blames_pingpong() {
-	blame pingpong 1ms 3000 && adds_up && share 1 95 "$(hog_is 1 other) OR $(hog_is 2 other)" &&
+	blame pingpong 1us 3000 && adds_up && share 1 95 "$(hog_is 1 other) OR $(hog_is 2 other)" &&
 		near_to 5 "$(blamed "$(hog_is 1 other)")" "$(why_printed hog1_ran_ns)" &&
 		near_to 5 "$(blamed "$(hog_is 2 other)")" "$(why_printed hog2_ran_ns)"
 }
