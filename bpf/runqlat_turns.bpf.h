@@ -22,6 +22,7 @@ _Static_assert(NAMES <= 1 << 15, "a turn has 15 bits for it");
 
 struct known {
 	struct why_name name;
+	__u64 comm[2]; /* of the task */
 	__u32 number; /* of the name */
 	__u32 latscope; /* 1: it is latscope itself */
 };
@@ -68,6 +69,17 @@ static __always_inline struct place *place_of(__u32 cpu)
 
 /* ---- names ---- */
 
+/*
+ * Since 6.13, a task that takes another name can lose its CPU between the tracepoint that tells it
+ * and the change itself.
+ */
+static __always_inline bool has_its_name(const struct known *known, const struct task_struct *task)
+{
+	const __u64 *comm = (const void *)task->comm;
+
+	return known->comm[0] == comm[0] && known->comm[1] == comm[1];
+}
+
 /* The entry of a task, with its name; made anew where it is too old. */
 static __always_inline struct known *note_name(struct place *place, struct task_struct *task)
 {
@@ -77,9 +89,11 @@ static __always_inline struct known *note_name(struct place *place, struct task_
 
 	if (why_by() == LAT_BY_CGROUP)
 		cgroups = (__u64)task->cgroups;
-	if (why_named(&known->name, task, tid, as_of, cgroups) &&
+	if (why_named(&known->name, task, tid, as_of, cgroups) && has_its_name(known, task) &&
 	    number - known->number < WHY_TURNS)
 		return known;
+	known->comm[0] = ((const __u64 *)task->comm)[0];
+	known->comm[1] = ((const __u64 *)task->comm)[1];
 	known->name.task = (__u64)task;
 	known->name.tid = tid;
 	known->name.as_of = as_of;

@@ -229,6 +229,7 @@ char *host__describe(const char *root)
 	put_line(host, "governor", root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
 	put_chosen(host, "thp", root, "/sys/kernel/mm/transparent_hugepage/enabled", "[]");
 	put_chosen(host, "preempt", root, "/sys/kernel/debug/sched/preempt", "()");
+	put_line(host, "sched_ext", root, "/sys/kernel/sched_ext/root/ops");
 	put_dir(host, "io_schedulers", root, "/sys/block", put_scheduler);
 	put_dir(host, "mitigations", root, "/sys/devices/system/cpu/vulnerabilities",
 		put_mitigation);

@@ -29,8 +29,8 @@ struct why_summary {
 };
 
 /*
- * The sentence also draws on the run that the probe is part of, if it is not NULL: slow time of less
- * than a thousandth of its window is said to be little. 0 or -ENOMEM; the caller must call
+ * The sentence also draws on the run that the probe is part of, if it is not NULL: slow time of
+ * less than a thousandth of its window is said to be little. 0 or -ENOMEM; the caller must call
  * why_summary__clear() in either case.
  */
 int why_summary__of(struct why_summary *summary, const struct run_probe *probe,

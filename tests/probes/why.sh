@@ -191,8 +191,9 @@ declare -A claims=(
 	[move]='a move: who had the CPU before it is blamed'
 	[quota]='cpu.max: the quota is blamed, as long as cpu.stat says'
 )
-# Kernels share what does not depend on the kernel.
-case ${extent-}-${LATSCOPE_VM-}${LATSCOPE_SOAK-} in
+# Kernels share what does not depend on the kernel. tests: those that the caller wants.
+case ${tests:+wanted-}${extent-}-${LATSCOPE_VM-}${LATSCOPE_SOAK-} in
+wanted-*) ;;
 check-6.1) tests='one move quota' ;;
 check-6.12) tests='two realtime idle own waker no_waker budget limit' ;;
 *-) tests='one two idle move quota no_waker' ;; # and the VM has the others

@@ -8,6 +8,7 @@
  *   woken     as in realtime; at the start of each turn the hog wakes the victim up, which sleeps
  *             otherwise
  *   idle      nothing else: the victim sleeps, and the CPU is idle until it wakes up
+ *   held      the same, but it is called "held"
  *   napping   the victim sleeps for 2 ms again and again; "hog1" always wants the CPU
  *   pingpong  "hog1" and "hog2" wake each other up all the time; the victim gets what they leave
  *             (SCHED_IDLE)
@@ -148,7 +149,7 @@ static void work(int which, uint64_t end)
 	} else if (is("woken")) {
 		while (read(bell[0], &byte, 1) == 1)
 			;
-	} else if (victim && is("idle")) {
+	} else if (victim && (is("idle") || is("held"))) {
 		nap(end, IDLE_NS);
 	} else if (victim && is("napping")) {
 		nap(end, NAP_NS);
@@ -193,7 +194,7 @@ static _Noreturn void live(int which, const char *cgroup, int ready)
 	static const char *const names[PROCESSES] = { "victim", "hog1", "hog2" };
 	uint64_t end, before;
 
-	prctl(PR_SET_NAME, names[which]);
+	prctl(PR_SET_NAME, !which && is("held") ? "held" : names[which]);
 	load__pin(cpu);
 	prepare(which, cgroup);
 	close(ready); /* the last one ends the wait of the parent */

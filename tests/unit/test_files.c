@@ -476,6 +476,7 @@ TEST(host_of_a_fake_machine)
 	unit_write(dir, "sys/devices/system/cpu/vulnerabilities/meltdown", "Mitigation: PTI\n");
 	unit_write(dir, "sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
 	unit_write(dir, "sys/kernel/debug/sched/preempt", "none (voluntary) full\n");
+	unit_write(dir, "sys/kernel/sched_ext/root/ops", "holding\n");
 	unit_write(dir, "sys/block/sda/size", "100\n");
 	unit_write(dir, "sys/block/sda/queue/scheduler", "none [mq-deadline] kyber\n");
 	unit_write(dir, "sys/block/loop0/size", "0\n");
@@ -489,6 +490,7 @@ TEST(host_of_a_fake_machine)
 	assert_field(object, "memory_kb", "16384");
 	assert_field(object, "thp", "\"madvise\"");
 	assert_field(object, "preempt", "\"voluntary\"");
+	assert_field(object, "sched_ext", "\"holding\"");
 	assert_field(object, "io_schedulers", "{\"sda\":\"mq-deadline\"}");
 	assert_field(object, "mitigations/meltdown", "\"Mitigation: PTI\"");
 	assert_false(json_object_object_get_ex(object, "governor", NULL));
