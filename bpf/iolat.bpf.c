@@ -178,12 +178,20 @@ static __always_inline void leave_out(const struct ending *done, __u32 why, __u6
 	leave_out_metric(done, IOLAT_TOTAL, data ? LAT_CONTINUED : why, start_ns, done->now);
 }
 
+/* Not inlined, for the sake of the callers' stacks. */
+static __noinline bool on_other_cpu(void)
+{
+	return !cpu_wanted(&config, bpf_get_smp_processor_id());
+}
+
 /* Why a completion is not measured; LAT_TERMS: it is. */
 static __always_inline __u32 left_out(const struct ending *done)
 {
 	if (request_is_passthrough(&done->rq))
 		return LAT_EXCLUDED;
 	if (config.disk && done->device != config.disk)
+		return LAT_FILTERED;
+	if (config.cpus && on_other_cpu())
 		return LAT_FILTERED;
 	if (!config.identity || !filter_by_task(&config))
 		return LAT_TERMS;

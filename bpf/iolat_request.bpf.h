@@ -610,6 +610,8 @@ __noinline int split_samples(struct iolat_cells *all, struct iolat_samples *done
 			  done->start ? done->start->comm : NULL);
 	if (by & 1U << LAT_BY_CGROUP)
 		split_key(all, done, LAT_BY_CGROUP, known, done->cgroup, NULL);
+	if (by & 1U << LAT_BY_CPU)
+		split_key(all, done, LAT_BY_CPU, true, bpf_get_smp_processor_id(), NULL);
 	return 0;
 }
 

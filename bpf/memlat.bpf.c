@@ -246,8 +246,10 @@ static __always_inline void call_measured(struct lat_cell *cell, const struct me
 	__u32 bits = 0;
 
 	COUNT(&config, cell->counts[LAT_SEEN]);
+	if (on_other_cpu(cell, from))
+		return;
 	if (config.by)
-		bits = call->bits | result_bits(result) | take_mark();
+		bits = with_cpu(call->bits, from) | result_bits(result) | take_mark();
 	record(cell, ns, bits);
 	if (why_slow(ns))
 		explain_call(call, from, now, held_vma(vma, result));

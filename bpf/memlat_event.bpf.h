@@ -111,8 +111,8 @@ static __always_inline void event_ended(const struct memlat_call *call,
 		cell->counts[LAT_UNMATCHED]++;
 	} else if (now < start) {
 		cell->counts[LAT_NEGATIVE]++;
-	} else {
-		record(cell, now - start, call->bits | bits);
+	} else if (!on_other_cpu(cell, call)) {
+		record(cell, now - start, with_cpu(call->bits | bits, call));
 		if (why_slow(now - start))
 			explain_event(call->id, start, call->address, now);
 	}

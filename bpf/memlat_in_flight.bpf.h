@@ -163,7 +163,8 @@ static __always_inline __u64 call_started(struct task_struct *task)
 		struct memlat_call *call = place_at(place + i);
 
 		start_ns = *(volatile __u64 *)&call->start_ns;
-		if (id_tid(call->id) != tid || is_entry(call->id) || !start_ns)
+		if (id_tid(call->id) != tid || is_entry(call->id) || !start_ns ||
+		    !cpu_wanted(&config, call->cpu))
 			continue;
 		if (!oldest || start_ns < oldest)
 			oldest = start_ns;
@@ -183,6 +184,14 @@ static __always_inline void count_unseen(struct task_struct *task, const struct 
 		note_oldest(&oldest_in_flight, now - attached_ns, task);
 }
 
+/* Does the filter leave out the CPU of the fault in progress, with perf-event? */
+static __always_inline bool event_elsewhere(struct task_struct *task)
+{
+	struct memlat_call *call = config.cpus ? event_find(task, event_id(task->pid)) : NULL;
+
+	return call && !cpu_wanted(&config, call->cpu);
+}
+
 SEC("iter/task")
 int in_flight(struct bpf_iter__task *ctx)
 {
@@ -192,7 +201,7 @@ int in_flight(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
-	start_ns = event_started(task);
+	start_ns = event_elsewhere(task) ? 0 : event_started(task);
 	if (start_ns)
 		count_in_flight(&waits_in_flight, start_ns, now);
 	else
@@ -200,7 +209,9 @@ int in_flight(struct bpf_iter__task *ctx)
 	if (start_ns && start_ns < now)
 		note_oldest(&oldest_in_flight, now - start_ns, task);
 	own = bpf_task_storage_get(&tasks, task, NULL, 0);
-	if (own && own->before && (!filter_by_task(&config) || task_wanted(&config, task, false)))
+	/* It is not known where one that began before the attach was taken. */
+	if (own && own->before && !config.cpus &&
+	    (!filter_by_task(&config) || task_wanted(&config, task, false)))
 		count_unseen(task, own, now);
 	return 0;
 }

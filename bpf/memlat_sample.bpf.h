@@ -22,6 +22,13 @@ enum memlat_bit {
 	CALL_KIND = 7 << 10, /* enum lat_kind */
 };
 #define CALL_KIND_SHIFT 10
+#define CALL_CPU_SHIFT 16 /* where no call is: the CPU, above the bits */
+
+/* The properties of a fault, and where it began. */
+static __always_inline __u32 with_cpu(__u32 bits, const struct memlat_call *began)
+{
+	return bits | (__u32)began->cpu << CALL_CPU_SHIFT;
+}
 
 /* The bits, with the kind of `others` if that is the later one. */
 static __always_inline __u32 higher_kind(__u32 bits, __u32 others)
@@ -81,8 +88,8 @@ static __always_inline __u32 take_mark(void)
 }
 
 /*
- * Adds a finished fault to the histogram and to the splits. Global, so that the verifier checks it
- * once and not for each caller.
+ * Adds a finished fault to the histogram and to the splits; the CPU is above the bits. Global, so
+ * that the verifier checks it once and not for each caller.
  */
 __noinline int record_split(__u64 ns, __u32 bits)
 {
@@ -114,9 +121,20 @@ __noinline int record_split(__u64 ns, __u32 bits)
 		      : bits & CALL_THP	  ? LAT_PAGE_THP
 					  : LAT_PAGE_BASE);
 	split_by_bits(&split, cell, LAT_BY_KIND, sample, (bits & CALL_KIND) >> CALL_KIND_SHIFT);
+	split_by_cpu(&split, cell, 0, bits >> CALL_CPU_SHIFT, sample);
 	return 0;
 }
 
+/* Counts a fault on a CPU that the filter leaves out. */
+static __always_inline bool on_other_cpu(struct lat_cell *cell, const struct memlat_call *call)
+{
+	if (cpu_wanted(&config, call->cpu))
+		return false;
+	COUNT(&config, cell->counts[LAT_FILTERED]);
+	return true;
+}
+
+/* `bits`: enum memlat_bit, and the CPU. */
 static __always_inline void record(struct lat_cell *cell, __u64 ns, __u32 bits)
 {
 	if (config.by)
@@ -129,6 +147,8 @@ static __always_inline void call_begins(struct memlat_call *call, __u64 address,
 {
 	call->address = address;
 	call->state = bits;
+	if (needs_cpu(&config))
+		call->cpu = bpf_get_smp_processor_id();
 	call->start_ns = bpf_ktime_get_ns();
 }
 

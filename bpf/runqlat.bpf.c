@@ -49,6 +49,7 @@ static __always_inline void record(struct lat_cell *cell, __u32 metric, struct t
 	sample = sample_of(ns);
 	hist_add_sample(&cell->hist, sample, config.tail_ns);
 	split_by_task(&split, cell, metric, task, raw, sample);
+	split_by_cpu(&split, cell, metric, bpf_get_smp_processor_id(), sample);
 }
 
 static __always_inline bool wakeups_wanted(void)
@@ -77,7 +78,8 @@ static __always_inline struct lat_cell *seen(struct task_struct *next, bool raw,
 	if (!cell)
 		return NULL;
 	count(cell, LAT_SEEN);
-	if (filter_by_task(&config) && !task_wanted(&config, next, raw)) {
+	if (!cpu_wanted(&config, bpf_get_smp_processor_id()) ||
+	    (filter_by_task(&config) && !task_wanted(&config, next, raw))) {
 		count(cell, LAT_FILTERED);
 		if ((__s64)ns > 0)
 			cell->counts[LAT_FILTERED_NS] += ns;
@@ -478,6 +480,14 @@ static __always_inline void count_since_stamp(struct task_struct *task, __u64 qu
 		count_in_flight(&waits_in_flight, queued, queue_clock(task));
 }
 
+/* Do the filters accept a wait in flight, in the queue where it is? */
+static __always_inline bool waits_where_wanted(struct task_struct *task)
+{
+	if (config.cpus && !cpu_wanted(&config, task->se.cfs_rq->rq->cpu))
+		return false;
+	return !filter_by_task(&config) || task_wanted(&config, task, false);
+}
+
 /* Runs once, when the window has closed: counts the waits in flight at the close, and their age. */
 SEC("iter/task")
 int stamps_in_flight(struct bpf_iter__task *ctx)
@@ -498,7 +508,7 @@ int stamps_in_flight(struct bpf_iter__task *ctx)
 	own_start = own ? *(volatile __u64 *)&own->queued_ns : 0;
 	if (!queued && !own_start && !ended)
 		return 0;
-	if (filter_by_task(&config) && !task_wanted(&config, task, false))
+	if (!waits_where_wanted(task))
 		return 0;
 	if (own_start)
 		count_until_close(own_start);
@@ -660,7 +670,7 @@ int stored_in_flight(struct bpf_iter__task *ctx)
 	__u64 queued;
 	bool runs;
 
-	if (!task || !task->pid || (filter_by_task(&config) && !task_wanted(&config, task, false)))
+	if (!task || !task->pid || !waits_where_wanted(task))
 		return 0;
 	runs = task_runs(task, false); /* before `ended`, which is set when it gets a CPU */
 	own = find_own(task);

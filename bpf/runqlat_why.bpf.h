@@ -220,7 +220,7 @@ __noinline int add_culprit(__u32 cpu, __u32 part, const struct why_hitter *culpr
 		scratch->unnamed_ns[part] += culprit->ns;
 		return 0;
 	}
-	id = culprit->tgid && why_by() == LAT_BY_PROCESS ? culprit->tgid : culprit->tid;
+	id = culprit->tgid && why_of_processes() ? culprit->tgid : culprit->tid;
 	sum = why_sum_of(scratch, id, part, &here->walk.victim);
 	if (!sum->part) {
 		why_start_sum(sum, id, part, culprit->tid);
@@ -541,6 +541,25 @@ static __always_inline void send_event(void *ctx, struct why_cell *cell, const s
 
 /* ---- the parts ---- */
 
+#define CPU_DIGITS 4
+_Static_assert(LAT_CPUS <= 10000, "digits of a CPU");
+
+/* By CPU, the victim is the CPU where the wait ended. */
+static __always_inline void describe_cpu(struct why_who *who, __u32 cpu)
+{
+	__u32 digits = cpu < 10 ? 1 : cpu < 100 ? 2 : cpu < 1000 ? 3 : 4;
+
+	who->id = WHY_OF_CPU | cpu;
+	__builtin_memcpy(who->comm, "CPU ", 4);
+#pragma unroll
+	for (__u32 digit = CPU_DIGITS; digit > 0; digit--) {
+		if (digit > digits)
+			continue;
+		who->comm[3 + digit] = '0' + cpu % 10;
+		cpu /= 10;
+	}
+}
+
 /* Divides a wait into parts, which sum to it. */
 static __always_inline void divide(struct place *place, const struct slow *slow)
 {
@@ -550,7 +569,10 @@ static __always_inline void divide(struct place *place, const struct slow *slow)
 	struct walk *walk = &place->walk;
 
 	__builtin_memset(&walk->victim, 0, sizeof(walk->victim));
-	why_describe(&walk->victim, victim);
+	if (why_by() == LAT_BY_CPU)
+		describe_cpu(&walk->victim, bpf_get_smp_processor_id());
+	else
+		why_describe(&walk->victim, victim);
 	walk->tgid = victim->tgid;
 	walk->realtime = victim->prio < MAX_RT_PRIO;
 	walk->extended = bpf_core_field_exists(victim->scx) && victim->scx.flags & SCX_TASK_QUEUED;

@@ -4,6 +4,7 @@
  * including interrupts in between. A CPU runs one handler at a time, so the start is in a slot of
  * its CPU. Methods: tp_btf and raw_tp, which differ in how the programs are called.
  */
+#include "filter.bpf.h"
 #include "sample.bpf.h"
 
 const volatile struct lat_config config = {};
@@ -49,8 +50,9 @@ static __always_inline void record(struct lat_cell *cell, __u32 vector, __u64 ns
 	const struct sample sample = sample_of(ns);
 
 	hist_add_cell(&config, &cell->hist, sample);
-	if (config.by)
+	if (config_split(&config, LAT_BY_VECTOR))
 		split_add(&split, cell, &key, NULL, sample);
+	split_by_cpu(&split, cell, 0, bpf_get_smp_processor_id(), sample);
 }
 
 static __always_inline int end(__u32 vector)
@@ -66,7 +68,9 @@ static __always_inline int end(__u32 vector)
 	if (!control.armed)
 		return 0;
 	COUNT(&config, cell->counts[LAT_SEEN]);
-	if (!began)
+	if (!cpu_wanted(&config, bpf_get_smp_processor_id()))
+		COUNT(&config, cell->counts[LAT_FILTERED]);
+	else if (!began)
 		COUNT(&config, cell->counts[LAT_MISSED_START]);
 	else if (start->vector != vector)
 		COUNT(&config, cell->counts[LAT_UNMATCHED]);

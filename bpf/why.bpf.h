@@ -44,6 +44,12 @@ static __always_inline __u32 why_by(void)
 	return config.why - 1;
 }
 
+/* Are culprits processes? */
+static __always_inline bool why_of_processes(void)
+{
+	return why_by() == LAT_BY_PROCESS || why_by() == LAT_BY_CPU;
+}
+
 /* The task's process, thread or cgroup, as lat_config.why says. A process has its leader's name. */
 static __always_inline void why_describe(struct why_who *who, struct task_struct *task)
 {
@@ -54,7 +60,7 @@ static __always_inline void why_describe(struct why_who *who, struct task_struct
 		return;
 	}
 	who->id = task->pid;
-	if (why_by() == LAT_BY_PROCESS) {
+	if (why_of_processes()) {
 		who->id = task->tgid;
 		comm = leader_comm(task, false);
 	}

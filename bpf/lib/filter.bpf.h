@@ -51,4 +51,18 @@ static __always_inline bool task_wanted(const volatile struct lat_config *config
 	       (!config->cgroup || task_in_cgroup(task, raw, config->cgroup));
 }
 
+/* Do a filter or a split need the CPU? */
+static __always_inline bool needs_cpu(const volatile struct lat_config *config)
+{
+	return config->cpus || config->by & 1U << LAT_BY_CPU;
+}
+
+/* Does the filter accept this CPU? */
+static __always_inline bool cpu_wanted(const volatile struct lat_config *config, __u32 cpu)
+{
+	if (!config->cpus)
+		return true;
+	return config->cpu_mask[cpu / 64 & (LAT_CPUS / 64 - 1)] >> cpu % 64 & 1;
+}
+
 #endif

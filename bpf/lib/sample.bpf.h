@@ -456,6 +456,15 @@ static __always_inline void split_rename(const struct split *split, __u32 metric
 	}
 }
 
+static __always_inline void split_by_cpu(const struct split *split, struct lat_cell *cell,
+					 __u32 metric, __u32 cpu, struct sample sample)
+{
+	const struct lat_key key = { .by = LAT_BY_CPU, .id = cpu, .metric = metric };
+
+	if (config_split(split->config, LAT_BY_CPU))
+		split_add(split, cell, &key, NULL, sample);
+}
+
 /* The splits by the task that waited. */
 static __always_inline void split_by_task(const struct split *split, struct lat_cell *cell,
 					  __u32 metric, struct task_struct *task, bool raw,

@@ -95,6 +95,7 @@ enum lat_by {
 	LAT_BY_PAGE, /* memlat: enum lat_page */
 	LAT_BY_VECTOR, /* softirq: number of the vector, as in linux/interrupt.h */
 	LAT_BY_KIND, /* memlat: enum lat_kind */
+	LAT_BY_CPU, /* id is its number */
 	LAT_BY_COUNT,
 };
 
@@ -155,6 +156,8 @@ _Static_assert(sizeof(struct lat_light) == 36 + 4 * HIST_LOG2_BUCKETS &&
 		       sizeof(struct lat_light) % 8 == 0,
 	       "lat_light has no padding");
 
+#define LAT_CPUS (1 << 13) /* the kernel has no more */
+
 /* Read-only settings, set between open and load. 0 and "" mean "not filtered". */
 struct lat_config {
 	__u64 tail_ns;
@@ -174,10 +177,11 @@ struct lat_config {
 	__u32 metrics; /* optional metrics that are measured: mask of 1 << index */
 	/* 0: slow samples are not explained; else 1 + LAT_BY_...: whom victims and culprits are */
 	__u32 why;
-	__u32 pad;
+	__u32 cpus; /* 1: only those in cpu_mask */
 	char comm[LAT_COMM_LEN];
+	__u64 cpu_mask[LAT_CPUS / 64];
 };
-_Static_assert(sizeof(struct lat_config) == 88, "lat_config has no padding");
+_Static_assert(sizeof(struct lat_config) == 88 + LAT_CPUS / 8, "lat_config has no padding");
 
 #ifdef LATSCOPE_FAULTS
 /* Faults that tests inject into a probe: `validate` must find each of them. */
@@ -410,7 +414,8 @@ struct memlat_call {
 		struct {
 			__u16 bits; /* enum memlat_bit */
 			__u16 pending; /* the call is over, it returned "retry" */
-			__u32 tries; /* calls that returned "retry" so far */
+			__u16 tries; /* calls that returned "retry" so far */
+			__u16 cpu; /* where it began, if a filter or split needs it; else 0 */
 		};
 		__u64 state; /* all of it; at most MEMLAT_ONE_CALL: nothing but bits */
 	};

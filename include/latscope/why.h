@@ -88,6 +88,7 @@ enum why_state { WHY_FREE, WHY_CLAIMED, WHY_READY };
 #define WHY_OF_CGROUP (1ULL << 63)
 #define WHY_OF_SOURCE (1ULL << 62)
 #define WHY_OF_LATSCOPE (1ULL << 61) /* latscope itself */
+#define WHY_OF_CPU (1ULL << 60) /* with LAT_BY_CPU: the victim is a CPU, the culprit a process */
 
 /*
  * What had the CPU, or woke a task up, if no task did. Others: WHY_FIRST_IRQ and the IRQ's number.

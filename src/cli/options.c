@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <core/cpu_list.h>
 #include <core/sanitize.h>
 #include <core/split.h>
 #include <core/units.h>
@@ -25,6 +26,7 @@ static options_answer *answer;
 enum key {
 	KEY_CGROUP = 0x100,
 	KEY_COMM,
+	KEY_CPU,
 	KEY_DISK,
 	KEY_BY,
 	KEY_TOP,
@@ -56,6 +58,7 @@ static const struct argp_option filter_options[] = {
 	{ "tid", 't', "TID", 0, "Only this thread", 0 },
 	{ "cgroup", KEY_CGROUP, "PATH", 0, "Only this cgroup (v2) and its descendants", 0 },
 	{ "comm", KEY_COMM, "NAME", 0, "Only tasks with this name", 0 },
+	{ "cpu", KEY_CPU, "LIST", 0, "Only what happens on these CPUs: 1,3-5", 0 },
 	{ "disk", KEY_DISK, "NAME", 0, "Only this disk (iolat)", 0 },
 	{ 0 },
 };
@@ -227,6 +230,22 @@ static int set_comm(struct options *options, const char *text)
 	return set_text(options, "--comm", text, &options->target.comm);
 }
 
+static int set_cpus(struct options *options, const char *text)
+{
+	uint64_t mask[LAT_CPUS / 64];
+
+	switch (cpu_list__parse(text, mask)) {
+	case 0:
+		return set_text(options, "--cpu", text, &options->target.cpus);
+	case -ERANGE:
+		return options__fail(options, "--cpu %s: use numbers from 0 to %d", text,
+				     LAT_CPUS - 1);
+	default:
+		return options__fail(options, "--cpu '%s': invalid list; use 3, 0-3 or 1,3-5",
+				     text);
+	}
+}
+
 static int set_by(struct options *options, const char *text)
 {
 	uint32_t all = (1U << LAT_BY_COUNT) - 1;
@@ -278,6 +297,8 @@ static int parse_filter(struct options *options, int key, const char *arg)
 		return set_text(options, "--cgroup", arg, &options->target.cgroup);
 	case KEY_COMM:
 		return set_comm(options, arg);
+	case KEY_CPU:
+		return set_cpus(options, arg);
 	case KEY_DISK:
 		return set_text(options, "--disk", arg, &options->target.disk);
 	}

@@ -16,7 +16,7 @@
 /* Each command chooses its groups; all commands take -h, -q and -v. */
 enum options_group {
 	OPTIONS_WINDOW = 1, /* -d -i */
-	OPTIONS_FILTER = 2, /* -p -t --cgroup --comm --disk */
+	OPTIONS_FILTER = 2, /* -p -t --cgroup --comm --cpu --disk */
 	OPTIONS_SPLIT = 4, /* --by --top */
 	OPTIONS_PROBE = 8, /* --method --tail-us --max-keys */
 	OPTIONS_OUTPUT = 16, /* -o --label */

@@ -257,7 +257,8 @@ static bool is_wanted(const struct record *record, const struct probe_ops *ops)
 	if (record->only)
 		return ops == record->only;
 	if (record->is_why)
-		return ops->explains;
+		return ops->explains &&
+		       (record->config.why != 1 + LAT_BY_CPU || ops == probe__find("runqlat"));
 	return ops->by_default || (record->with_rmid && ops == &rmid_ops) ||
 	       (record->with_softirq && ops == probe__find("softirq")) ||
 	       (record->with_tiers && ops == &tierlat_ops);
@@ -284,6 +285,7 @@ static struct lat_config asked(const struct options *options, const struct probe
 		.tgid = options->target.pid,
 		.tid = options->target.tid,
 		.cgroup = options->target.cgroup != NULL,
+		.cpus = options->target.cpus != NULL,
 		.metrics = options->metric ? probe__find_metric(ops, options->metric) : 0,
 	};
 
@@ -322,12 +324,14 @@ static int check_probes(const struct record *record)
 	const struct probe_ops *ops = NULL;
 	uint32_t splits = 0;
 	bool method = !options->method, disk = !options->target.disk, metric = !options->metric;
+	bool cpus = !options->target.cpus;
 	char text[RUN_TEXT], names[SPLIT_TEXT], option[RUN_TEXT];
 
 	while ((ops = next_probe(record, ops))) {
 		splits |= ops->splits;
 		method = method || probe__find_method(ops, options->method);
 		disk = disk || target__knows_disks(ops);
+		cpus = cpus || target__knows_cpus(ops);
 		metric = metric || probe__find_metric(ops, options->metric);
 	}
 	if (options->by & ~splits) {
@@ -335,6 +339,8 @@ static int check_probes(const struct record *record)
 		snprintf(text, sizeof(text), "--by %s does not apply here", names);
 	} else if (!disk) {
 		snprintf(text, sizeof(text), "--disk does not apply here");
+	} else if (!cpus) {
+		snprintf(text, sizeof(text), "--cpu does not apply here");
 	} else if (!metric) {
 		snprintf(text, sizeof(text), "--metric '%.64s': unknown metric", options->metric);
 	} else if (!method) {

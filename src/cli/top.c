@@ -59,7 +59,8 @@ static bool chooses_probes(const struct options *options)
 
 	return options->duration_ns || options->interval_ns || options->by || options->method ||
 	       options->metric || options->tails.ns || options->tails.nr || options->output ||
-	       target->pid || target->tid || target->cgroup || target->comm || target->disk;
+	       target->pid || target->tid || target->cgroup || target->comm || target->cpus ||
+	       target->disk;
 }
 
 int top__check(struct top_command *command)

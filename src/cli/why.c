@@ -19,6 +19,7 @@ const char why_doc[] =
 	"  latscope why -d 10s --over 1ms -p 1234    what took a process over 1 ms\n"
 	"  latscope runqlat --why -d 10s             only waits for a CPU\n"
 	"  latscope why --by cgroup --over p99.9 -d 1m\n"
+	"  latscope why --by cpu --cpu 2-7 --over 20us   who takes isolated CPUs\n"
 	"  latscope why -o runs/ -- make -j8         while a command runs\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
@@ -59,18 +60,20 @@ int why__check(struct why_command *command, bool only, uint32_t *why)
 {
 	struct options *options = command->options;
 	uint32_t tasks = 1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP;
-	uint32_t by = options->by & tasks;
+	uint32_t all = tasks | 1U << LAT_BY_CPU, by = options->by & tasks;
 
 	*why = 0;
 	if (!command->wanted)
 		return command->over || command->request.events
 			       ? options__fail(options, "--over and --events need --why")
 			       : 0;
-	if (only && (options->by & (options->by - 1) || options->by & ~tasks))
-		return options__fail(options, "--by takes one of process, thread, cgroup");
-	*why = 1 + (!by || by & 1U << LAT_BY_PROCESS ? LAT_BY_PROCESS
-		    : by & 1U << LAT_BY_THREAD	     ? LAT_BY_THREAD
-						     : LAT_BY_CGROUP);
+	if (only && (options->by & (options->by - 1) || options->by & ~all))
+		return options__fail(options, "--by takes one of process, thread, cgroup, cpu");
+	*why = 1 + (by & 1U << LAT_BY_PROCESS  ? LAT_BY_PROCESS
+		    : by & 1U << LAT_BY_THREAD ? LAT_BY_THREAD
+		    : by & 1U << LAT_BY_CGROUP ? LAT_BY_CGROUP
+		    : only && options->by      ? LAT_BY_CPU
+					       : LAT_BY_PROCESS);
 	if (only)
 		options->by = 0;
 	return 0;

@@ -198,6 +198,8 @@ const char *names__key(struct names *names, const struct lat_key *key, const cha
 		name_disk(names, key->id, text, out);
 	else if (key->by == LAT_BY_CGROUP)
 		name_cgroup(names, key->id, out);
+	else if (key->by == LAT_BY_CPU)
+		snprintf(out, RUN_NAME, "CPU %llu", key->id);
 	else
 		snprintf(out, RUN_NAME, "%llu", key->id);
 	return out;

@@ -51,6 +51,7 @@ static const struct dimension dimensions[LAT_BY_COUNT] = {
 			    [LAT_KIND_SWAP] = "swap",
 			    [LAT_KIND_MIGRATION] = "migration",
 			    [LAT_KIND_UFFD] = "uffd" } },
+	[LAT_BY_CPU] = { "cpu", { NULL } },
 };
 
 const char *split__name(unsigned int by)

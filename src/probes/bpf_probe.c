@@ -250,6 +250,11 @@ static int suits(const struct bpf_probe *probe, const struct probe_method *metho
 	return probe->ops->suits ? probe->ops->suits(probe, method, reason) : 0;
 }
 
+bool probe__wants_cpu(const struct lat_config *config, unsigned int cpu)
+{
+	return !config->cpus || config->cpu_mask[cpu / 64] >> cpu % 64 & 1;
+}
+
 static bool preempts(const struct probe_method *method)
 {
 	return method->by_trampoline ? kernel__preempts() : kernel__preempts_tracepoints();

@@ -160,6 +160,9 @@ probe_step_fn bpf_probe__prepare, bpf_probe__before_open, bpf_probe__arm, bpf_pr
 int bpf_probe__read(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,
 		    struct names *names);
 
+/* Does the filter leave this CPU? */
+bool probe__wants_cpu(const struct lat_config *config, unsigned int cpu);
+
 /* The histogram of a metric so far. */
 void bpf_probe__read_hist(const struct bpf_probe *probe, unsigned int metric,
 			  struct lat_hist *hist);

@@ -17,6 +17,8 @@ static uint64_t seen(const struct bpf_probe *probe, bool by_events)
 	run__add_cells(&sum, probe->cells, probe->cell_stride, probe->cpus);
 	if (!by_events)
 		return run__recorded(&sum) - sum.counts[LAT_ERRORS];
+	if (!probe->fault_count.filters) /* those are of other CPUs, and the kernel counts them */
+		sum.counts[LAT_UNMATCHED] += sum.counts[LAT_FILTERED];
 	return run__recorded(&sum) + sum.counts[LAT_MISSED_START] + sum.counts[LAT_UNMATCHED] +
 	       sum.counts[LAT_NEGATIVE];
 }

@@ -174,8 +174,8 @@ static int iolat_open(struct bpf_probe *probe, struct bpf_object_skeleton **skel
 	iolat->skel->rodata->sees_start = kernel__has_tracepoint("block_io_start");
 	iolat->skel->rodata->batches = kernel__has_member("io_comp_batch", "req_list");
 	iolat->check_stays = kernel__has_member("blk_plug", "cur_ktime");
-	iolat->skel->rodata->plain =
-		!probe->config.why && !probe__filters_tasks(&probe->config) && !probe->config.again;
+	iolat->skel->rodata->plain = !probe->config.why && !probe->config.cpus &&
+				     !probe__filters_tasks(&probe->config) && !probe->config.again;
 	PROBE_CONFIGURE(iolat->skel, probe);
 	probe->skel = iolat;
 	*skeleton = iolat->skel->skeleton;
@@ -547,7 +547,7 @@ const struct bpf_probe_ops iolat_ops = {
 		.metrics = { { "device", "block request, first issue to the driver to completion" },
 			     { "queued", "block request, allocated to first issue" },
 			     { "total", "block request, allocated to completion" } },
-		.splits = TASK_SPLITS | 1U << LAT_BY_DISK | 1U << LAT_BY_OP,
+		.splits = TASK_SPLITS | 1U << LAT_BY_DISK | 1U << LAT_BY_OP | 1U << LAT_BY_CPU,
 		.methods = methods,
 		.nr_methods = sizeof(methods) / sizeof(methods[0]),
 		.second_best = iolat_second_best,

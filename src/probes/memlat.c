@@ -127,8 +127,9 @@ static int memlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **ske
 		return -errno;
 	PROBE_CONFIGURE(skel, probe);
 	skel->rodata->plain = !probe->config.by && !probe->config.why && !probe->config.again &&
-			      !probe__filters_tasks(&probe->config);
-	if (!probe->config.by && !probe->config.again && !sees_each_end(probe))
+			      !probe->config.cpus && !probe__filters_tasks(&probe->config);
+	if (!probe->config.by && !probe->config.again && !probe->config.cpus &&
+	    !sees_each_end(probe))
 		skel->rodata->usual_ns = usual_ns(probe->config.tail_ns);
 	probe->skel = skel;
 	*skeleton = skel->skeleton;
@@ -444,12 +445,14 @@ static int memlat_start(struct bpf_probe *probe, struct lat_control **control)
 }
 
 /* A call that has no stamp yet began just now. */
-static void count_calls(const struct memlat_call *calls, struct lat_in_flight *waits)
+static void count_calls(const struct bpf_probe *probe, const struct memlat_call *calls,
+			struct lat_in_flight *waits)
 {
 	for (int i = 0; i < MEMLAT_CALLS; i++) {
 		uint64_t start_ns = calls[i].start_ns;
 
-		if (!calls[i].id || calls[i].pending || (uint32_t)calls[i].id == MEMLAT_ENTRY)
+		if (!calls[i].id || calls[i].pending || (uint32_t)calls[i].id == MEMLAT_ENTRY ||
+		    !probe__wants_cpu(&probe->config, calls[i].cpu))
 			continue;
 		if (start_ns)
 			probe__count_in_flight(waits, 1, start_ns);
@@ -467,7 +470,7 @@ static int memlat_in_flight(struct bpf_probe *probe, struct lat_in_flight *waits
 	skel->bss->waits_in_flight = (struct lat_in_flight){ 0 };
 	skel->bss->oldest_in_flight = (struct lat_oldest){ 0 };
 	if (!probe->method->metric)
-		count_calls(skel->bss->calls, &skel->bss->waits_in_flight);
+		count_calls(probe, skel->bss->calls, &skel->bss->waits_in_flight);
 	err = bpf_probe__iterate(probe, "in_flight");
 	*waits = skel->bss->waits_in_flight;
 	probe->oldest = skel->bss->oldest_in_flight;
@@ -543,7 +546,8 @@ const struct bpf_probe_ops memlat_ops = {
 		.nr_metrics = 1,
 		.metrics = { { "handle_mm_fault",
 			       "page fault, handle_mm_fault() entry to return" } },
-		.splits = TASK_SPLITS | CALL_SPLITS | 1U << LAT_BY_MODE | 1U << LAT_BY_TYPE,
+		.splits = TASK_SPLITS | CALL_SPLITS | 1U << LAT_BY_MODE | 1U << LAT_BY_TYPE |
+			  1U << LAT_BY_CPU,
 		.methods = methods,
 		.nr_methods = sizeof(methods) / sizeof(methods[0]),
 	},

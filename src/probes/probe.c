@@ -68,6 +68,8 @@ const char *probe__beyond(const struct probe_method *method, const struct lat_co
 			 : config->tid	  ? "--tid"
 			 : config->cgroup ? "--cgroup"
 					  : "--comm");
+	else if (method->lacks_cpus && config->cpus)
+		snprintf(option, RUN_TEXT, "--cpu");
 	else
 		return NULL;
 	return option;

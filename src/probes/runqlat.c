@@ -20,7 +20,7 @@
 #define OWN_CLOCK_NS 20000
 
 #define WAKEUP (1U << RUNQLAT_WAKEUP)
-#define SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
+#define SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP | 1U << LAT_BY_CPU)
 
 static const struct probe_method methods[] = {
 	{
@@ -57,6 +57,7 @@ static const struct probe_method methods[] = {
 		.end_program = "hashed_switch",
 		.unused_map = "tasks",
 		.lacks_metrics = WAKEUP,
+		.lacks_cpus = true, /* a start has no room for that of a wait in flight */
 	},
 };
 
@@ -133,7 +134,8 @@ static void find_preempt_count(struct runqlat *runqlat)
 
 static bool is_plain(const struct lat_config *config)
 {
-	return !config->why && !(config->metrics & WAKEUP) && !probe__filters_tasks(config);
+	return !config->why && !(config->metrics & WAKEUP) && !config->cpus &&
+	       !probe__filters_tasks(config);
 }
 
 static int runqlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **skeleton)
@@ -259,7 +261,7 @@ static const char *beyond_time(const struct bpf_probe *probe, const struct run_p
 {
 	const __u64 *counts = entry->total.metrics[0].counts;
 
-	if (probe__filters_tasks(&probe->config))
+	if (probe__filters_tasks(&probe->config) || probe->config.cpus)
 		return "time not, as a filter leaves out waits";
 	if (counts[LAT_PARTIAL] || counts[LAT_MAP_FULL])
 		return "time not, as some tasks are hidden from BPF";

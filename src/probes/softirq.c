@@ -65,7 +65,7 @@ static int softirq_in_flight(struct bpf_probe *probe, struct lat_in_flight *wait
 
 		if (err)
 			return err;
-		if (start.ns)
+		if (start.ns && probe__wants_cpu(&probe->config, (unsigned int)cpu))
 			probe__count_in_flight(waits, 1, start.ns);
 	}
 	return 0;
@@ -99,7 +99,7 @@ const struct bpf_probe_ops softirq_ops = {
 		.tail_ns = PROBE_TAIL_NS,
 		.nr_metrics = 1,
 		.metrics = { { "handler", "softirq handler, entry to exit" } },
-		.splits = 1U << LAT_BY_VECTOR,
+		.splits = 1U << LAT_BY_VECTOR | 1U << LAT_BY_CPU,
 		.methods = methods,
 		.nr_methods = sizeof(methods) / sizeof(methods[0]),
 	},

@@ -370,13 +370,23 @@ static void read_cells(const struct bpf_probe *probe, struct run_why *why)
 	}
 }
 
+#define OF_OTHERS (WHY_OF_CGROUP | WHY_OF_CPU)
+
+/* What the ID is of. */
+static uint32_t kind_of(const struct bpf_probe *probe, uint64_t id)
+{
+	if (id & WHY_OF_CGROUP)
+		return LAT_BY_CGROUP;
+	if (id & WHY_OF_CPU)
+		return LAT_BY_CPU;
+	return probe->config.why - 1 == LAT_BY_CPU ? LAT_BY_PROCESS : probe->config.why - 1;
+}
+
 /* A task without an ID is one of those that share its name. NULL: nobody is known. */
 static const char *name_victim(struct bpf_probe *probe, const struct why_who *who,
 			       char out[RUN_NAME])
 {
-	bool cgroup = who->id & WHY_OF_CGROUP;
-	const struct lat_key key = { .id = who->id & ~WHY_OF_CGROUP,
-				     .by = cgroup ? LAT_BY_CGROUP : probe->config.why - 1 };
+	const struct lat_key key = { .id = who->id & ~OF_OTHERS, .by = kind_of(probe, who->id) };
 	char raw[LAT_COMM_LEN + 1] = "";
 
 	if (who->id & WHY_OF_SOURCE)
@@ -399,7 +409,7 @@ static const char *name_culprit(struct bpf_probe *probe, const struct why_who *w
 
 static void set_id(struct table *table, unsigned int column, uint64_t id)
 {
-	table__set_integer(table, column, (int64_t)(id & ~WHY_OF_CGROUP));
+	table__set_integer(table, column, (int64_t)(id & ~OF_OTHERS));
 }
 
 static void set_amount(struct bpf_probe *probe, const struct why_amount *amount)

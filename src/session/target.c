@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <core/cpu_list.h>
 #include <core/disks.h>
 #include <core/names.h>
 #include <core/pid_namespace.h>
@@ -85,6 +86,29 @@ static int resolve_disk(const struct names *names, const char *name, uint32_t *i
 	return err;
 }
 
+/* A CPU that is offline exists. */
+static int resolve_cpus(const char *list, struct lat_config *config, char why[TARGET_WHY])
+{
+	unsigned int cpu = 0;
+	char path[RUN_NAME];
+	int err;
+
+	if (!list)
+		return 0;
+	err = cpu_list__parse(list, (uint64_t *)config->cpu_mask);
+	config->cpus = 1;
+	for (; !err && (cpu = cpu_list__next((uint64_t *)config->cpu_mask, cpu)) < LAT_CPUS;
+	     cpu++) {
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u", cpu);
+		if (access(path, F_OK))
+			err = -ENODEV;
+		if (err)
+			snprintf(why, TARGET_WHY, "--cpu %.64s: there is no CPU %u; see lscpu",
+				 list, cpu);
+	}
+	return err;
+}
+
 int target__resolve(const struct target *target, struct lat_config *config, char why[TARGET_WHY])
 {
 	struct names *names;
@@ -106,6 +130,8 @@ int target__resolve(const struct target *target, struct lat_config *config, char
 	if (!err)
 		err = resolve_cgroup(names, target->cgroup, &cgroup, why);
 	config->cgroup = cgroup;
+	if (!err)
+		err = resolve_cpus(target->cpus, config, why);
 	if (!err)
 		err = resolve_disk(names, target->disk, &config->disk, why);
 	names__free(names);
@@ -138,12 +164,17 @@ bool target__knows_disks(const struct probe_ops *ops)
 	return ops->splits & 1U << LAT_BY_DISK;
 }
 
-static void name_those_that_know_disks(FILE *out)
+bool target__knows_cpus(const struct probe_ops *ops)
+{
+	return ops->splits & 1U << LAT_BY_CPU;
+}
+
+static void name_those_that(bool (*know)(const struct probe_ops *ops), FILE *out)
 {
 	const char *before = " (";
 
 	for (size_t i = 0; probe_list[i]; i++) {
-		if (!target__knows_disks(probe_list[i]))
+		if (!know(probe_list[i]))
 			continue;
 		fprintf(out, "%s%s", before, probe_list[i]->name);
 		before = ", ";
@@ -166,12 +197,16 @@ char *target__describe(const struct target *target, const struct lat_config *con
 		fprintf(out, ", thread %u", target->tid);
 	if (target->comm)
 		fprintf(out, ", comm %s", target->comm);
+	if (target->cpus && (!ops || target__knows_cpus(ops)))
+		fprintf(out, ", CPU %s", target->cpus);
+	if (target->cpus && !ops)
+		name_those_that(target__knows_cpus, out);
 	if (target->cgroup)
 		fprintf(out, ", cgroup %s", target->cgroup);
 	if (target->disk && (!ops || target__knows_disks(ops)))
 		describe_disk(out, config->disk);
 	if (target->disk && !ops)
-		name_those_that_know_disks(out);
+		name_those_that(target__knows_disks, out);
 	fclose(out);
 	if (text && size) {
 		memmove(text, text + 2, size - 1);

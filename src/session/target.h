@@ -15,6 +15,7 @@ struct target {
 	uint32_t tid;
 	const char *cgroup; /* path of a directory */
 	const char *comm; /* shorter than LAT_COMM_LEN */
+	const char *cpus; /* a list, see cpu_list.h */
 	const char *disk;
 };
 
@@ -32,6 +33,9 @@ int target__name_cgroup(const struct names *names, const struct lat_config *conf
 
 /* Does the probe know the disk of a wait, so that --disk applies to it? */
 bool target__knows_disks(const struct probe_ops *ops);
+
+/* The CPU, for --cpu? */
+bool target__knows_cpus(const struct probe_ops *ops);
 
 /*
  * The filters that apply to a probe, as one line; the caller frees it. NULL if there are none. If

@@ -92,6 +92,7 @@ refuses 'an unknown cgroup' 1 'record: --cgroup /no/such: no such cgroup; give a
 refuses 'a directory that is no cgroup' 1 '--cgroup /etc: no such cgroup' runqlat --cgroup /etc -d 1s
 refuses 'a cgroup that is a file' 1 '--cgroup cgroup.procs: Not a directory; give' \
 	runqlat --cgroup cgroup.procs -d 1s
+refuses 'an unknown CPU' 1 'runqlat: --cpu 0,8191: there is no CPU 8191; see lscpu' runqlat --cpu 0,8191 -d 1s
 refuses 'an unknown disk' 1 'iolat: --disk nosuch: no such disk; see lsblk' iolat --disk nosuch -d 1s
 refuses 'a disk that is not one' 1 '--disk /dev/null: no such disk' iolat --disk /dev/null -d 1s
 refuses 'a disk that leads elsewhere' 1 '--disk \.\./\.\.: no such disk' iolat --disk ../.. -d 1s

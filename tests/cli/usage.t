@@ -22,6 +22,8 @@ wrong 'a split half known' "--by 'process,colour': unknown split; choose from" r
 wrong 'a split that does not apply' '--by disk does not apply here' memlat --by process,disk
 wrong 'a filter that does not apply' '--disk does not apply here' memlat --disk sda
 wrong 'another one' '--disk does not apply here' runqlat --disk sda
+wrong 'CPUs of a method that does not know them' 'method raw_tp cannot do --cpu; leave out --method or --cpu' runqlat --method raw_tp --cpu 0
+wrong 'a CPU and another explanation' '--by takes one of process, thread, cgroup, cpu' why --by cpu,process
 wrong 'an unknown method' "--method 'ladder': unknown method" record --method ladder
 wrong 'a method of another probe' "--method 'fentry': unknown method" runqlat --method fentry
 wrong 'a split that the method cannot do' 'method stamps cannot do --by process,thread; leave out --method or --by process,thread' \

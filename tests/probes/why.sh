@@ -10,6 +10,7 @@ why_cpu=$(($(nproc) - 1))
 on_exit forget_why
 built=${LATSCOPE_BUILT:-$PWD/.output}
 chosen=() # filters
+how=(runqlat --why)
 
 forget_why() {
 	[ -z "$why_cgroup" ] || rmdir "$why_cgroup"
@@ -23,7 +24,7 @@ blame() {
 
 	[ "${extent-}" != check ] || [ "$1" = idle ] || ms=$(($3 / 3)) # what sleeps costs nothing there
 	rm -rf "$why_dir/runs"
-	taskset -c 0 "$built/latscope" runqlat --why -q -o "$why_dir/runs" "${chosen[@]}" --over "$2" -- \
+	taskset -c 0 "$built/latscope" "${how[@]}" -q -o "$why_dir/runs" "${chosen[@]}" --over "$2" -- \
 		taskset -c "0-$why_cpu" "$built/tests/reference/culprits" "$1" "$why_cpu" "$ms" "${@:4}" >"$why_dir/out" 2>"$why_dir/err" ||
 		{ cat "$why_dir/err" && return 1; }
 	db=$(echo "$why_dir"/runs/*/run.db)
@@ -174,6 +175,40 @@ blames_limit() {
 		is_within 25000000 "$(blamed "part = 'budget'")" $(($(why_printed gaps_ns) * 105 / 100))
 }
 
+# total KEY: ns of the samples of a key of a split
+total() { query "SELECT coalesce(sum(sum_ns), 0) FROM totals WHERE name = '$1'"; }
+
+# of_cpu CPU CONDITION: ns of the slow time on a CPU
+of_cpu() {
+	query "SELECT coalesce(sum(ns), 0) FROM runqlat_why WHERE victim = 'CPU $1' AND victim_id = $1 AND ($2)"
+}
+
+# The victim waits on its CPU alone: as long as the kernel says, and the filter leaves nothing of it on another CPU. By CPU,
+# both are to blame that it had two: the hog while the victim waited, and the victim while the hog waited.
+blames_cpu() {
+	local chosen=(--comm victim --by cpu) other=$((why_cpu ? 0 : 1)) ran
+
+	blame one 10us 2000 && near_to $clock_share "$(total "CPU $why_cpu")" "$(why_printed victim_waited_ns)" &&
+		is_within 0 "$(total "CPU $other")" $(($(total "CPU $why_cpu") / 100)) || return
+	chosen=(--comm victim --cpu "$why_cpu")
+	blame one 10us 2000 && share 1 99 "$(hog_is 1 other)" &&
+		near_to $clock_share "$(blamed "$(hog_is 1 other)")" "$(why_printed victim_waited_ns)" || return
+	chosen=(--comm victim --cpu "$other" --by cpu)
+	blame one 10us 1000 && is_within 0 "$(blamed 1)" $(($(why_printed victim_waited_ns) / 100)) &&
+		is_within 0 "$(total "CPU $other")" $(($(why_printed victim_waited_ns) / 100)) &&
+		tap_same "$(total "CPU $why_cpu")" 0 || return
+	chosen=()
+	blame_by_cpu one 10us 2000 && adds_up && ran=$(why_printed hog1_ran_ns) &&
+		near_to 5 "$(of_cpu "$why_cpu" "$(hog_is 1 other)")" "$ran" &&
+		near_to 5 "$(of_cpu "$why_cpu" "culprit_id = $(why_printed victim_pid)")" "$(why_printed victim_ran_ns)" &&
+		is_within 0 "$(of_cpu "$other" "culprit LIKE 'hog1 (%' OR culprit LIKE 'victim (%'")" $((ran / 100))
+}
+blame_by_cpu() {
+	local how=(why --by cpu)
+
+	blame "$@"
+}
+
 idle_share=20 quota_share=40 clock_share=1
 [ -z "${LATSCOPE_VM-}" ] || idle_share=90 quota_share=90 clock_share=3
 
@@ -189,20 +224,21 @@ declare -A claims=(
 	[limit]='a real-time task at the limit of all real-time tasks: the limit'
 	[waker]='a waker is named if there was one'
 	[move]='a move: who had the CPU before it is blamed'
+	[cpu]='by CPU, and of some CPUs alone: waits are where they were, and who had the CPU then is blamed'
 	[quota]='cpu.max: the quota is blamed, as long as cpu.stat says'
 )
 # Kernels share what does not depend on the kernel. tests: those that the caller wants.
 case ${tests:+wanted-}${extent-}-${LATSCOPE_VM-}${LATSCOPE_SOAK-} in
 wanted-*) ;;
 check-6.1) tests='one move quota' ;;
-check-6.12) tests='two realtime idle own waker no_waker budget limit' ;;
-*-) tests='one two idle move quota no_waker' ;; # and the VM has the others
-*-6.1 | *-7) tests='one two realtime idle move quota no_waker budget limit' ;;
-*) tests='one two realtime idle own waker move quota no_waker pingpong budget limit' ;;
+check-6.12) tests='two realtime idle own waker no_waker budget limit cpu' ;;
+*-) tests='one two idle move quota no_waker cpu' ;; # and the VM has the others
+*-6.1 | *-7) tests='one two realtime idle move quota no_waker budget limit cpu' ;;
+*) tests='one two realtime idle own waker move quota no_waker pingpong budget limit cpu' ;;
 esac
 for test in $tests; do
-	if [ "$test" = move ] && [ "$(nproc)" = 1 ]; then
-		skip 'a move' 'there is one CPU'
+	if { [ "$test" = move ] || [ "$test" = cpu ]; } && [ "$(nproc)" = 1 ]; then
+		skip "${claims[$test]}" 'there is one CPU'
 	elif [ "$test" = quota ] && ! make_cgroup 2>/dev/null; then
 		skip 'cpu.max' 'cannot make a cgroup with a quota'
 	else

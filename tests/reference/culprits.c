@@ -22,10 +22,12 @@
  *   quota     nothing else: CGROUP is a directory whose cgroup.procs the victim enters
  *
  * Prints victim_pid=, hog1_pid= ..., and for each process what it used of the CPU by its own clock,
- * hog1_ran_ns=. With moved, also how long the victim waited before it was moved, which is from the
- * start of a turn to the move, by the clock of the one that moves: moved_least_ns= is of the moves
- * that were over before the turn was, moved_most_ns= of all. With deadline and limited, gaps_ns= is
- * how long the victim did not run, by its own clock. Everything else on that CPU is outweighed.
+ * hog1_ran_ns=; for the victim also how long it waited for a CPU by the kernel's account of it,
+ * victim_waited_ns=. With moved, also how long the victim waited before it was moved, which is from
+ * the start of a turn to the move, by the clock of the one that moves: moved_least_ns= is of the
+ * moves that were over before the turn was, moved_most_ns= of all. With deadline and limited,
+ * gaps_ns= is how long the victim did not run, by its own clock. Everything else on that CPU is
+ * outweighed.
  */
 #include "reference.h"
 
@@ -40,7 +42,7 @@
 struct shared {
 	_Atomic uint64_t end_ns; /* 0: not yet */
 	_Atomic uint64_t turn_ns; /* when the turn of the hog began; 0: it sleeps */
-	uint64_t ran_ns[PROCESSES];
+	uint64_t ran_ns[PROCESSES], waited_ns[PROCESSES]; /* the latter by the kernel */
 	uint64_t moved_least_ns, moved_most_ns, gaps_ns;
 };
 
@@ -189,10 +191,19 @@ static void prepare(int which, const char *cgroup)
 		       "cannot enter %s: %m", cgroup);
 }
 
+/* 0 where the kernel has no account. */
+static uint64_t own_waits(void)
+{
+	struct reference_sched sched = { 0 };
+
+	reference_sched__read(getpid(), getpid(), &sched);
+	return sched.run_delay_ns;
+}
+
 static _Noreturn void live(int which, const char *cgroup, int ready)
 {
 	static const char *const names[PROCESSES] = { "victim", "hog1", "hog2" };
-	uint64_t end, before;
+	uint64_t end, before, waited_ns;
 
 	prctl(PR_SET_NAME, !which && is("held") ? "held" : names[which]);
 	load__pin(cpu);
@@ -206,7 +217,9 @@ static _Noreturn void live(int which, const char *cgroup, int ready)
 	while (!(end = atomic_load(&shared->end_ns)))
 		load__sleep(NSEC_PER_MSEC);
 	before = reference_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	waited_ns = own_waits();
 	work(which, end);
+	shared->waited_ns[which] = own_waits() - waited_ns;
 	shared->ran_ns[which] = reference_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before;
 	_exit(0);
 }
@@ -281,8 +294,8 @@ int main(int argc, char **argv)
 		if (status && !failed)
 			failed = WIFEXITED(status) ? WEXITSTATUS(status) : REFERENCE_FAILED;
 	}
-	printf("victim_pid=%d\nvictim_ran_ns=%lu\ngaps_ns=%lu\n", pids[0], shared->ran_ns[0],
-	       shared->gaps_ns);
+	printf("victim_pid=%d\nvictim_ran_ns=%lu\nvictim_waited_ns=%lu\ngaps_ns=%lu\n", pids[0],
+	       shared->ran_ns[0], shared->waited_ns[0], shared->gaps_ns);
 	printf("moved_least_ns=%lu\nmoved_most_ns=%lu\n", shared->moved_least_ns,
 	       shared->moved_most_ns);
 	for (int i = 1; i < processes; i++)

@@ -20,7 +20,7 @@ TEST(dimensions_both_ways)
 	assert_string_equal(split__list(mask, text), "process,disk");
 	assert_string_equal(split__list(0, text), "");
 	assert_string_equal(split__list((1U << LAT_BY_COUNT) - 1, text),
-			    "process,thread,cgroup,disk,op,mode,type,access,page,vector,kind");
+			    "process,thread,cgroup,disk,op,mode,type,access,page,vector,kind,cpu");
 	assert_int_equal(split__find("processes"), -EINVAL);
 }
 
@@ -113,6 +113,8 @@ TEST(names_of_keys)
 		{ LAT_BY_DISK, 8ULL << 20 | 1, NULL, "sda1" },
 		{ LAT_BY_DISK, 9ULL << 20 | 5, NULL, "9:5" },
 		{ LAT_BY_DISK, 0, NULL, "0:0" },
+		{ LAT_BY_CPU, 0, NULL, "CPU 0" },
+		{ LAT_BY_CPU, 127, NULL, "CPU 127" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(keys); i++)

@@ -110,8 +110,11 @@ static const struct {
 	{ "--tail-us 8,,9", "--tail-us '': not a whole number; use 100, iolat=1000 or a list" },
 	{ "--tail-us a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1",
 	  "--tail-us a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1: too many probes" },
-	{ "--by cpu", "--by 'cpu': unknown split; choose from process,thread,cgroup,disk,op,mode,"
-		      "type,access,page,vector,kind" },
+	{ "--by node", "--by 'node': unknown split; choose from process,thread,cgroup,disk,op,mode,"
+		       "type,access,page,vector,kind,cpu" },
+	{ "--cpu=", "--cpu '': invalid list; use 3, 0-3 or 1,3-5" },
+	{ "--cpu 3-1", "--cpu '3-1': invalid list; use 3, 0-3 or 1,3-5" },
+	{ "--cpu 1,8192", "--cpu 1,8192: use numbers from 0 to 8191" },
 	{ "--cgroup=", "--cgroup is empty" },
 	{ "--comm=", "--comm is empty" },
 	{ "--comm 0123456789abcdef", "--comm '0123456789abcdef' matches nothing: the kernel keeps "

@@ -103,6 +103,7 @@ static void begin_run(__u64 seed, bool usual)
 	chosen.by = one_in(2) ? 1U << LAT_BY_DISK | 1U << LAT_BY_OP : 0;
 	if (kind.sees_submitter)
 		chosen.by |= 1U << below(LAT_BY_DISK);
+	chosen.by |= one_in(3) ? 1U << LAT_BY_CPU : 0;
 	chosen.disk = one_in(3) ? MAJOR << 20 | 1 : 0;
 	chosen.tail_ns = one_in(3) ? 8000 : 1024000;
 	chosen.first_rows = one_in(3) ? 3 : ROWS;

@@ -21,6 +21,7 @@ static void begin_run(__u64 seed, bool usual)
 	chosen.tail_ns = tails[below(3)];
 	chosen.first_rows = one_in(3) ? 3 : ROWS;
 	chosen.by = one_in(2) ? 0 : 1U << below(2);
+	chosen.by |= one_in(3) ? 1U << LAT_BY_CPU : 0;
 	begin_programs(method, one_in(2), &chosen);
 	kind.seed = seed;
 	scheduler.traces = getenv("LATSCOPE_SEED");

@@ -44,7 +44,7 @@ struct host_map {
 };
 
 #ifndef HOST_MEMORY
-#define HOST_MEMORY (1 << 20)
+#define HOST_MEMORY (1 << 21)
 #endif
 
 static struct host_map host_maps[16];
