@@ -163,6 +163,37 @@ blames_pingpong() {
 		near_to 5 "$(blamed "$(hog_is 2 other)")" "$(why_printed hog2_ran_ns)"
 }
 
+# named NAME: ns of the victim's slow time that the result gives to tasks of that name as a whole
+named() {
+	"$built/latscope" report --json "${db%/run.db}" | jq --arg name "$1" '[.. | objects | select(has("names")) | .names[] |
+		select(.victim | test("^victim( |$)")) | select((.culprit // "") | test("^" + $name + "( |$)")) | .ns] | add // 0'
+}
+
+# of_name NAME: the same by run.db, where a pair that finds no place has names and no IDs
+of_name() {
+	query "SELECT coalesce(sum(ns), 0) FROM runqlat_why WHERE (victim = 'victim' OR victim LIKE 'victim (%') AND
+		(culprit = '$1' OR culprit LIKE '$1 (%') AND part = 'other'"
+}
+
+# had NAME RAN: the victim waited for tasks of that name, as long as they ran: it always wants the CPU
+had() {
+	near_to 5 "$(of_name "$1")" "$2" && near_to 5 "$(named "$1")" "$2" && return
+	echo "($1)"
+	query "SELECT victim, culprit, part, sum(ns) FROM runqlat_why WHERE victim LIKE 'victim%' GROUP BY 1, 2, 3 ORDER BY 4 DESC LIMIT 5"
+	return 1
+}
+
+# Many processes of one name are one culprit, though their pairs with all that waited come near the number of places.
+blames_crowd() {
+	blame crowd 10us 2000 && adds_up && had crowd "$(why_printed crowd_ran_ns)" && had hog1 "$(why_printed hog1_ran_ns)"
+}
+
+# Processes that are gone before anybody can look at them have their name all the same.
+blames_churn() {
+	blame churn 10us 2000 && adds_up && [ "$(why_printed briefs)" -ge 100 ] && had brief "$(why_printed brief_ran_ns)" &&
+		share 1 97 "culprit LIKE 'brief (%' OR culprit LIKE 'hog1 (%'"
+}
+
 # An idle CPU is no reason for a task that may not run.
 blames_budget() {
 	blame deadline 1ms 1000 && adds_up && share 1 95 "part = 'budget'" &&
@@ -220,6 +251,8 @@ declare -A claims=(
 	[own]='two threads: their own process is blamed'
 	[no_waker]='a timer woke it up: not the task that it interrupted'
 	[pingpong]='two that wake each other up: each is blamed for what it had, as far back as it waited'
+	[crowd]='80 processes of one name, and another one: each name is blamed for what its tasks had'
+	[churn]='short-lived processes of one name: they are blamed by that name'
 	[budget]='a deadline task out of budget: not the idle CPU'
 	[limit]='a real-time task at the limit of all real-time tasks: the limit'
 	[waker]='a waker is named if there was one'
@@ -234,7 +267,7 @@ check-6.1) tests='one move quota' ;;
 check-6.12) tests='two realtime idle own waker no_waker budget limit cpu' ;;
 *-) tests='one two idle move quota no_waker cpu' ;; # and the VM has the others
 *-6.1 | *-7) tests='one two realtime idle move quota no_waker budget limit cpu' ;;
-*) tests='one two realtime idle own waker move quota no_waker pingpong budget limit cpu' ;;
+*) tests='one two realtime idle own waker move quota no_waker pingpong budget limit cpu crowd churn' ;;
 esac
 for test in $tests; do
 	if { [ "$test" = move ] || [ "$test" = cpu ]; } && [ "$(nproc)" = 1 ]; then

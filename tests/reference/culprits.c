@@ -19,10 +19,14 @@
  *   own       a second thread of the victim always wants the CPU
  *   moved     "hog1" as in realtime; after 2 ms of each turn the victim is bound to another CPU,
  *             and back when the turn is over
+ *   crowd     "hog1", and 80 processes "crowd" of a third of its weight; the victim has three
+ *             times its weight
+ *   churn     "hog1" starts a process "brief" again and again, and waits until it has run for 2 ms
  *   quota     nothing else: CGROUP is a directory whose cgroup.procs the victim enters
  *
  * Prints victim_pid=, hog1_pid= ..., and for each process what it used of the CPU by its own clock,
- * hog1_ran_ns=; for the victim also how long it waited for a CPU by the kernel's account of it,
+ * hog1_ran_ns=, with crowd and churn also the sum of the others, crowd_ran_ns= or brief_ran_ns=;
+ * for the victim also how long it waited for a CPU by the kernel's account of it,
  * victim_waited_ns=. With moved, also how long the victim waited before it was moved, which is from
  * the start of a turn to the move, by the clock of the one that moves: moved_least_ns= is of the
  * moves that were over before the turn was, moved_most_ns= of all. With deadline and limited,
@@ -31,7 +35,9 @@
  */
 #include "reference.h"
 
-#define PROCESSES 3
+#define CROWD 80
+#define PROCESSES (2 + CROWD)
+#define BRIEF_NS (2 * NSEC_PER_MSEC)
 #define TURN_NS (5 * NSEC_PER_MSEC)
 #define MOVE_NS (2 * NSEC_PER_MSEC)
 #define IDLE_NS (NSEC_PER_MSEC / 5)
@@ -43,7 +49,7 @@ struct shared {
 	_Atomic uint64_t end_ns; /* 0: not yet */
 	_Atomic uint64_t turn_ns; /* when the turn of the hog began; 0: it sleeps */
 	uint64_t ran_ns[PROCESSES], waited_ns[PROCESSES]; /* the latter by the kernel */
-	uint64_t moved_least_ns, moved_most_ns, gaps_ns;
+	uint64_t moved_least_ns, moved_most_ns, gaps_ns, brief_ns, briefs;
 };
 
 static struct shared *shared;
@@ -51,6 +57,7 @@ static const char *shape;
 static int cpu;
 static int bell[2]; /* a pipe by which the hog wakes up the victim */
 static int ping[2], pong[2]; /* by which hogs wake each other up */
+static int go[2]; /* closed when the work begins */
 
 static bool is(const char *name)
 {
@@ -140,6 +147,29 @@ static void take_what_is_granted(uint64_t end)
 	note_gaps(end);
 }
 
+/* By their own clock, and by the kernel's account of the processes that have ended. */
+static void start_brief_ones(uint64_t end)
+{
+	struct rusage used;
+	pid_t pid;
+
+	while (clock__now_ns() < end) {
+		pid = reference_fork();
+		if (!pid) {
+			prctl(PR_SET_NAME, "brief");
+			while (reference_clock_ns(CLOCK_PROCESS_CPUTIME_ID) < BRIEF_NS)
+				;
+			_exit(0);
+		}
+		reference_need(waitpid(pid, NULL, 0) == pid, "cannot wait for a process: %m");
+		shared->briefs++;
+	}
+	reference_need(!getrusage(RUSAGE_CHILDREN, &used), "cannot tell what they used: %m");
+	shared->brief_ns =
+		((uint64_t)used.ru_utime.tv_sec + (uint64_t)used.ru_stime.tv_sec) * NSEC_PER_SEC +
+		((uint64_t)used.ru_utime.tv_usec + (uint64_t)used.ru_stime.tv_usec) * 1000;
+}
+
 static void work(int which, uint64_t end)
 {
 	bool victim = !which;
@@ -159,6 +189,8 @@ static void work(int which, uint64_t end)
 		take_what_is_granted(end);
 	} else if (victim && is("limited")) {
 		note_gaps(end);
+	} else if (!victim && is("churn")) {
+		start_brief_ones(end);
 	} else if (!victim && is("pingpong")) {
 		play(end, which == 1 ? pong[0] : ping[0], which == 1 ? ping[1] : pong[1]);
 	} else if (victim && is("own")) {
@@ -178,7 +210,10 @@ static void prepare(int which, const char *cgroup)
 
 	if (which ? has_turns() : is("limited"))
 		reference_be_realtime(1);
-	if (which == 2 && nice(5) == -1) /* the weights of two such priorities are 3.05 to 1 */
+	if (which == 2 && is("two") &&
+	    nice(5) == -1) /* the weights of two such priorities are 3.05 to 1 */
+		reference_die(REFERENCE_FAILED, "cannot set the priority");
+	if (which && is("crowd") && nice(which == 1 ? 5 : 10) == -1)
 		reference_die(REFERENCE_FAILED, "cannot set the priority");
 	if (!which && is("pingpong"))
 		reference_need(!sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){ 0 }),
@@ -200,12 +235,34 @@ static uint64_t own_waits(void)
 	return sched.run_delay_ns;
 }
 
+/* So many that look again and again would have the CPU before the work begins. Returns its end. */
+static uint64_t await_begin(void)
+{
+	uint64_t end;
+	char byte;
+
+	close(go[1]);
+	if (is("crowd"))
+		(void)!read(go[0], &byte, 1);
+	while (!(end = atomic_load(&shared->end_ns)))
+		load__sleep(NSEC_PER_MSEC);
+	return end;
+}
+
+static const char *name_of(int which)
+{
+	static const char *const names[] = { "victim", "hog1", "hog2" };
+
+	if (!which && is("held"))
+		return "held";
+	return which > 1 && is("crowd") ? "crowd" : names[which];
+}
+
 static _Noreturn void live(int which, const char *cgroup, int ready)
 {
-	static const char *const names[PROCESSES] = { "victim", "hog1", "hog2" };
 	uint64_t end, before, waited_ns;
 
-	prctl(PR_SET_NAME, !which && is("held") ? "held" : names[which]);
+	prctl(PR_SET_NAME, name_of(which));
 	load__pin(cpu);
 	prepare(which, cgroup);
 	close(ready); /* the last one ends the wait of the parent */
@@ -214,8 +271,7 @@ static _Noreturn void live(int which, const char *cgroup, int ready)
 	if (!which)
 		close(pong[1]);
 	signal(SIGPIPE, SIG_IGN);
-	while (!(end = atomic_load(&shared->end_ns)))
-		load__sleep(NSEC_PER_MSEC);
+	end = await_begin();
 	before = reference_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	waited_ns = own_waits();
 	work(which, end);
@@ -248,16 +304,18 @@ static void move(pid_t victim, uint64_t end)
 
 static int count_processes(void)
 {
+	if (is("crowd"))
+		return PROCESSES;
 	if (is("two") || is("pingpong"))
 		return 3;
-	return is("one") || is("napping") || is("limited") || has_turns() ? 2 : 1;
+	return is("one") || is("churn") || is("napping") || is("limited") || has_turns() ? 2 : 1;
 }
 
 int main(int argc, char **argv)
 {
 	int processes, ready[2], status, failed = 0;
 	pid_t pids[PROCESSES];
-	uint64_t ms, end;
+	uint64_t ms, end, crowd_ns = 0;
 	char byte;
 
 	reference_usage(argc == 4 || argc == 5, "culprits SHAPE CPU MS [CGROUP]");
@@ -270,6 +328,7 @@ int main(int argc, char **argv)
 	reference_pipe(bell);
 	reference_pipe(ping);
 	reference_pipe(pong);
+	reference_pipe(go);
 	reference_sched__outweigh();
 	for (int i = 0; i < processes; i++) {
 		pids[i] = reference_fork();
@@ -287,6 +346,7 @@ int main(int argc, char **argv)
 		;
 	end = clock__now_ns() + ms * NSEC_PER_MSEC;
 	atomic_store(&shared->end_ns, end);
+	close(go[1]);
 	if (is("moved"))
 		move(pids[0], end);
 	for (int i = 0; i < processes; i++) {
@@ -298,7 +358,11 @@ int main(int argc, char **argv)
 	       shared->ran_ns[0], shared->waited_ns[0], shared->gaps_ns);
 	printf("moved_least_ns=%lu\nmoved_most_ns=%lu\n", shared->moved_least_ns,
 	       shared->moved_most_ns);
-	for (int i = 1; i < processes; i++)
+	printf("brief_ran_ns=%lu\nbriefs=%lu\n", shared->brief_ns, shared->briefs);
+	for (int i = 2; i < processes; i++)
+		crowd_ns += shared->ran_ns[i];
+	printf("crowd_ran_ns=%lu\n", crowd_ns);
+	for (int i = 1; i < processes && i < 3; i++)
 		printf("hog%d_pid=%d\nhog%d_ran_ns=%lu\n", i, pids[i], i, shared->ran_ns[i]);
 	return failed;
 }
