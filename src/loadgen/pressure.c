@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "memory_cgroup.h"
+#include "own_cgroup.h"
 #include "primitives.h"
 #include "workers.h"
 
@@ -18,7 +18,7 @@
 #define MORE_REST_NS (1200 * NSEC_PER_MSEC)
 
 struct pressure {
-	struct memory_cgroup *cgroup;
+	struct own_cgroup *cgroup;
 	unsigned int tasks; /* in the cgroup; one more process is the reader */
 	int file, reader_file;
 	size_t bytes; /* of the file */
@@ -82,7 +82,7 @@ static int pressure_work(const struct load_config *config, unsigned int index, c
 
 	if (index == pressure->tasks)
 		return read_steadily(config, pressure);
-	err = memory_cgroup__enter(pressure->cgroup);
+	err = own_cgroup__enter(pressure->cgroup);
 	if (err)
 		return err;
 	map = mmap(NULL, pressure->bytes, PROT_READ, MAP_SHARED, pressure->file, 0);
@@ -147,11 +147,11 @@ static int pressure_run(const struct load_config *config)
 		return err;
 	if (pressure.tasks == LOAD_MAX_TASKS)
 		pressure.tasks--;
-	err = memory_cgroup__new(&pressure.cgroup, limit);
+	err = own_cgroup__new(&pressure.cgroup, OWN_CGROUP_MEMORY, limit);
 	if (!err) {
 		pressure.start_ns = clock__now_ns();
 		err = workers__run(pressure.tasks + 1, pressure_work, config, &pressure);
-		free_err = memory_cgroup__free(pressure.cgroup);
+		free_err = own_cgroup__free(pressure.cgroup);
 		err = err ? err : free_err;
 	}
 	close(pressure.file);
@@ -170,8 +170,8 @@ const struct load_ops load_pressure = {
 
 int load__check_cgroup(void)
 {
-	struct memory_cgroup *cgroup;
-	int err = memory_cgroup__new(&cgroup, LOAD_PRESSURE_BYTES);
+	struct own_cgroup *cgroup;
+	int err = own_cgroup__new(&cgroup, OWN_CGROUP_MEMORY, LOAD_PRESSURE_BYTES);
 
-	return err ? err : memory_cgroup__free(cgroup);
+	return err ? err : own_cgroup__free(cgroup);
 }

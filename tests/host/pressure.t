@@ -75,7 +75,7 @@ fi
 
 # ---- load pressure ----
 
-groups() { find /sys/fs/cgroup -maxdepth 2 -name 'latscope-pressure-*'; }
+groups() { find /sys/fs/cgroup -maxdepth 2 -name 'latscope-own-*'; }
 run load pressure -d 100ms --dir "$dir"
 if [ "$status" = 77 ]; then
 	skip 'load pressure' "$err"

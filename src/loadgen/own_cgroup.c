@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "memory_cgroup.h"
+#include "own_cgroup.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,23 +18,27 @@
 
 #include <core/restore.h>
 
-#define PREFIX "latscope-pressure-" /* then the PID of the owner */
+#define PREFIX "latscope-own-" /* then the PID of the owner */
 /* Of the removal, 10 ms each. A killed process ends only once the disk has answered it. */
 #define TRIES 6000
 
-struct memory_cgroup {
+struct own_cgroup {
 	char path[PATH_MAX];
 	int procs; /* cgroup.procs */
 	struct restore *restore;
 };
 
-/* The files of a hierarchy that limit the memory; the first one must exist. */
 static const struct kind {
+	enum own_cgroup_limit limit;
 	const char *type, *option; /* of the mount */
-	const char *limit;
+	const char *file;
+	const char *weight, *largest; /* another file, and what is written to it; or NULL */
 } kinds[] = {
-	{ "cgroup2", NULL, "memory.max" },
-	{ "cgroup", "memory", "memory.limit_in_bytes" },
+	{ OWN_CGROUP_MEMORY, "cgroup2", NULL, "memory.max", NULL, NULL },
+	{ OWN_CGROUP_MEMORY, "cgroup", "memory", "memory.limit_in_bytes", NULL, NULL },
+	{ OWN_CGROUP_HIGH, "cgroup2", NULL, "memory.high", NULL, NULL },
+	{ OWN_CGROUP_QUOTA, "cgroup2", NULL, "cpu.max", "cpu.weight", "10000" },
+	{ OWN_CGROUP_QUOTA, "cgroup", "cpu", "cpu.cfs_quota_us", "cpu.shares", "262144" },
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -98,7 +102,7 @@ static void kill_all(const char *path)
 static int remove_cgroup(void *arg)
 {
 	const struct timespec pause = { .tv_nsec = 10000000 };
-	const struct memory_cgroup *cgroup = arg;
+	const struct own_cgroup *cgroup = arg;
 
 	for (int i = 0; i < TRIES; i++) {
 		if (!rmdir(cgroup->path) || errno == ENOENT)
@@ -131,7 +135,7 @@ static void remove_stale(const char *mount)
 }
 
 /* Without the controller, the directory has no file for the limit. */
-static int make(struct memory_cgroup *cgroup, const struct kind *kind, uint64_t bytes)
+static int make(struct own_cgroup *cgroup, const struct kind *kind, uint64_t value)
 {
 	char mount[PATH_MAX], limit[32];
 	int err;
@@ -142,8 +146,10 @@ static int make(struct memory_cgroup *cgroup, const struct kind *kind, uint64_t 
 	snprintf(cgroup->path, PATH_MAX, "%.4000s/" PREFIX "%d", mount, getpid());
 	if (mkdir(cgroup->path, 0755))
 		return -errno;
-	snprintf(limit, sizeof(limit), "%" PRIu64, bytes);
-	err = write_to(cgroup->path, kind->limit, limit);
+	snprintf(limit, sizeof(limit), "%" PRIu64, value); /* cpu.max keeps its period */
+	err = write_to(cgroup->path, kind->file, limit);
+	if (!err && kind->weight)
+		err = write_to(cgroup->path, kind->weight, kind->largest);
 	if (!err) {
 		cgroup->procs = open_file(cgroup->path, "cgroup.procs");
 		err = cgroup->procs < 0 ? cgroup->procs : 0;
@@ -153,16 +159,17 @@ static int make(struct memory_cgroup *cgroup, const struct kind *kind, uint64_t 
 	return err == -ENOENT ? -ENODEV : err;
 }
 
-int memory_cgroup__new(struct memory_cgroup **out, uint64_t bytes)
+int own_cgroup__new(struct own_cgroup **out, enum own_cgroup_limit limit, uint64_t value)
 {
 	static const struct restore_ops ops = { .undo = remove_cgroup };
-	struct memory_cgroup *cgroup = calloc(1, sizeof(*cgroup));
+	struct own_cgroup *cgroup = calloc(1, sizeof(*cgroup));
 	int err = -ENODEV;
 
 	if (!cgroup)
 		return -ENOMEM;
 	for (size_t i = 0; err == -ENODEV && i < KINDS; i++)
-		err = make(cgroup, &kinds[i], bytes);
+		if (kinds[i].limit == limit)
+			err = make(cgroup, &kinds[i], value);
 	if (err) {
 		free(cgroup);
 		return err;
@@ -178,12 +185,17 @@ int memory_cgroup__new(struct memory_cgroup **out, uint64_t bytes)
 	return 0;
 }
 
-int memory_cgroup__enter(const struct memory_cgroup *cgroup)
+const char *own_cgroup__path(const struct own_cgroup *cgroup)
+{
+	return cgroup->path;
+}
+
+int own_cgroup__enter(const struct own_cgroup *cgroup)
 {
 	return write(cgroup->procs, "0", 1) < 0 ? -errno : 0;
 }
 
-int memory_cgroup__free(struct memory_cgroup *cgroup)
+int own_cgroup__free(struct own_cgroup *cgroup)
 {
 	int err;
 
