@@ -38,6 +38,25 @@ int reference_sched__read(pid_t pid, pid_t tid, struct reference_sched *sched)
 	return 0;
 }
 
+bool reference_sched__cpu(int cpu, uint64_t *ran_ns)
+{
+	FILE *file = fopen("/proc/schedstat", "re");
+	unsigned long long ns;
+	bool found = false;
+	char line[512];
+	int number;
+
+	/* Of a line for a domain nothing is read. */
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = sscanf(line, "cpu%d %*u %*u %*u %*u %*u %*u %llu", &number, &ns) == 2 &&
+			number == cpu;
+	if (file)
+		fclose(file);
+	if (found)
+		*ran_ns = ns;
+	return found;
+}
+
 struct reference_sched reference_sched__since(struct reference_sched before,
 					      struct reference_sched now)
 {

@@ -36,6 +36,9 @@ int reference_sched__read(pid_t pid, pid_t tid, struct reference_sched *sched);
 struct reference_sched reference_sched__since(struct reference_sched before,
 					      struct reference_sched now);
 
+/* What tasks had of a CPU so far, by /proc/schedstat. false: this kernel does not tell. */
+bool reference_sched__cpu(int cpu, uint64_t *ran_ns);
+
 /* Waits until the task is parked in this system call, and returns its account. */
 int reference_sched__parked(pid_t pid, pid_t tid, long where, struct reference_sched *sched,
 			    char why[REFERENCE_WHY]);
