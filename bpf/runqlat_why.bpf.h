@@ -71,7 +71,7 @@ static __always_inline void note_waker(struct task_struct *task)
 	wakeup->at_ns = bpf_ktime_get_ns();
 	wakeup->waker = waker;
 	wakeup->waker_tid = waker->pid;
-	wakeup->source = context_of(&place->interrupts, waker);
+	wakeup->source = injected(WAKER) ? WHY_NO_SOURCE : context_of(&place->interrupts, waker);
 	wakeup->moves = 0;
 }
 
@@ -160,7 +160,7 @@ static __always_inline __u32 part_of(const struct walk *walk, __u32 class, bool 
 {
 	bool own = tgid == walk->tgid;
 
-	if (limited && walk->realtime && class != WHY_RT && class != WHY_HIDDEN)
+	if (limited && !injected(LIMIT) && walk->realtime && class != WHY_RT && class != WHY_HIDDEN)
 		return WHY_RUNQLAT_BUDGET;
 	switch (class) {
 	case WHY_TASK:
@@ -172,6 +172,8 @@ static __always_inline __u32 part_of(const struct walk *walk, __u32 class, bool 
 	case WHY_LATSCOPE:
 		return WHY_RUNQLAT_LATSCOPE;
 	case WHY_IDLE:
+		if (injected(IDLE))
+			return WHY_RUNQLAT_OTHER;
 		return walk->extended ? WHY_RUNQLAT_SCHEDULER : WHY_RUNQLAT_IDLE;
 	case WHY_FORCED:
 		return WHY_RUNQLAT_FORCED;
@@ -212,7 +214,7 @@ __noinline int add_culprit(__u32 cpu, __u32 part, const struct why_hitter *culpr
 	struct why_sum *sum;
 	__u32 id;
 
-	if (!here || !of || !culprit || part >= WHY_PARTS)
+	if (!here || !of || !culprit || part >= WHY_PARTS || injected_third(TURN))
 		return 0;
 	scratch = &here->scratch;
 	scratch->part_ns[part] += culprit->ns;
@@ -576,8 +578,10 @@ static __always_inline void divide(struct place *place, const struct slow *slow)
 	walk->tgid = victim->tgid;
 	walk->realtime = victim->prio < MAX_RT_PRIO;
 	walk->extended = bpf_core_field_exists(victim->scx) && victim->scx.flags & SCX_TASK_QUEUED;
-	quota = end_quota(victim, slow->own, here);
-	budget = slow->now ? deadline_budget(victim, slow->now, slow->ns - quota) : 0;
+	quota = injected(LIMIT) ? 0 : end_quota(victim, slow->own, here);
+	budget = slow->now && !injected(LIMIT)
+			 ? deadline_budget(victim, slow->now, slow->ns - quota)
+			 : 0;
 	early = budget < before ? budget : before; /* budget and quota are the oldest parts */
 	before -= early;
 	here -= quota + (budget - early);
@@ -586,7 +590,7 @@ static __always_inline void divide(struct place *place, const struct slow *slow)
 	walk->high = slow->now;
 	walk->low = slow->now - here;
 	if (slow->now)
-		walk_cpu(bpf_get_smp_processor_id());
+		walk_cpu(bpf_get_smp_processor_id() ^ injected(CPU));
 	if (!slow->joined) /* who had the CPU in a wait that ended before is unknown */
 		scratch->part_ns[WHY_RUNQLAT_MOVED] = walk_moves(walk, slow, before);
 #pragma unroll

@@ -12,6 +12,10 @@ static __always_inline bool injects(void)
 	return inject != LAT_INJECT_NONE;
 }
 
+/* Is it this fault, in what `why` says? And in every third call? */
+#define injected(fault) (inject == LAT_INJECT_##fault)
+#define injected_third(fault) (injected(fault) && __sync_fetch_and_add(&nr_injected, 1) % 3 == 2)
+
 /* As if the sample began at the start of the sample before it. */
 static __always_inline __u64 since_last_start(__u64 *last_start, __u64 ns)
 {

@@ -182,6 +182,8 @@ static __always_inline void hist_add_cell(const volatile struct lat_config *conf
 #else
 #define inject_fault(config, metric, cell, ns) true
 #define injects() false
+#define injected(fault) false
+#define injected_third(fault) false
 #endif
 
 static __always_inline void add_in_flight(struct lat_in_flight *waits, __u64 count, __u64 age)

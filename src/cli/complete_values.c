@@ -17,6 +17,7 @@
 #include <probes/probe.h>
 #include <probes/ringlat/ring.h>
 #include <probes/tierlat/act.h>
+#include <selftest/validate.h>
 #include <stats/judge.h>
 
 #include "complete.h"
@@ -247,6 +248,8 @@ static void offer_parts(const struct value *value)
 	offer(value, "reference", NULL);
 	offer(value, "reaction", NULL);
 	offer(value, "overhead", NULL);
+	for (unsigned int i = 0; validate__situation(i); i++)
+		offer(value, validate__situation(i), "of why");
 }
 
 static void offer_verdict(const struct value *value)

@@ -40,13 +40,16 @@ struct command {
 	struct options options;
 	struct validate validate;
 	const char *disk;
+	const char *part; /* of --only; NULL: all */
 	const struct probe_ops *only; /* NULL: all probes */
+	bool is_why; /* not a probe, but what `why` says */
 	bool tierlat; /* only tierlat, which record does not have as a probe */
 	struct tier_config tiers;
 	struct json_object *checks; /* with --json */
 	char node[RUN_TEXT]; /* of the disk */
 	const char *shown; /* probe whose heading was printed, with this method */
 	char shown_method[RUN_NAME];
+	char shown_why[RUN_TEXT]; /* the last reason */
 	unsigned int count[CHECK_VERDICTS];
 	bool interrupted;
 };
@@ -54,7 +57,8 @@ struct command {
 static const char default_dir[] = DIR;
 
 static const struct argp_option validate_options[] = {
-	{ "only", KEY_ONLY, "PART", 0, "Run one part: reference, reaction or overhead", 0 },
+	{ "only", KEY_ONLY, "PART", 0,
+	  "Run one part: reference, reaction or overhead; of why: one situation", 0 },
 	{ "method", KEY_METHOD, "NAME", 0, "Use this measurement method; see 'latscope doctor'",
 	  0 },
 	{ "dir", KEY_DIR, "DIR", 0, "Directory of iolat's temporary file (" DIR ")", 0 },
@@ -74,24 +78,35 @@ static const char validate_doc[] =
 	"Checks on this machine that a PROBE (memlat, runqlat, iolat; by default all of these; or "
 	"tierlat) measures correctly: makes latencies whose number and duration the kernel itself "
 	"accounts for, measures them with the probe and compares. Then checks that the probe "
-	"reacts to loads, and measures its overhead.\v"
+	"reacts to loads, and measures its overhead. With why: makes situations in which it is "
+	"known who makes a task wait, and compares what 'latscope why' says.\v"
 	"Examples:\n"
 	"  sudo latscope validate                    everything, about a minute\n"
 	"  sudo latscope validate runqlat --only reference\n"
-	"  sudo latscope validate iolat --disk nvme0n1\n\n"
+	"  sudo latscope validate iolat --disk nvme0n1\n"
+	"  sudo latscope validate why                is the right one blamed, about 20 s\n"
+	"  sudo latscope validate why --only hog\n\n"
 	"Exit status: 0 all pass, 1 error, 2 wrong usage, 3 a check failed, 77 a probe cannot "
 	"run here.";
 
-static int parse_part(struct command *command, const char *arg)
+static int find_part(struct command *command)
 {
 	static const char *const parts[] = { "reference", "reaction", "overhead" };
+	const char *arg = command->part, *name;
 
-	for (int i = 0; i < 3; i++) {
+	for (unsigned int i = 0; command->is_why && (name = validate__situation(i)); i++)
+		if (!strcmp(arg, name))
+			return 0;
+	for (int i = 0; !command->is_why && i < 3; i++) {
 		if (strcmp(arg, parts[i]))
 			continue;
 		command->validate.parts = 1U << i;
 		return 0;
 	}
+	if (command->is_why)
+		return options__fail(&command->options,
+				     "invalid --only '%s'; use a situation of latscope-validate(1)",
+				     arg);
 	return options__fail(&command->options,
 			     "invalid --only '%s'; use reference, reaction or overhead", arg);
 }
@@ -134,7 +149,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		command->disk = arg;
 		return 0;
 	case KEY_ONLY:
-		return parse_part(command, arg);
+		command->part = arg;
+		return 0;
 	case KEY_REPLICATES:
 		return parse_replicates(command, arg);
 	case KEY_WINDOW:
@@ -173,24 +189,31 @@ static int find_probe(struct command *command)
 {
 	const char *name = command->options.nr_args ? command->options.args[0] : "all";
 
-	if (!strcmp(name, "all"))
+	command->is_why = !strcmp(name, "why");
+	command->only = command->is_why ? NULL : probe__find(name);
+	if (command->part && find_part(command))
+		return -EINVAL;
+	if (command->is_why)
+		command->validate.situation = command->part;
+	if (command->is_why && command->validate.method)
+		return options__fail(&command->options, "why has no --method");
+	if (command->is_why || !strcmp(name, "all"))
 		return 0;
-	command->only = probe__find(name);
 	command->tierlat = command->only == &tierlat_ops;
 	if (command->tierlat && command->validate.parts == VALIDATE_OVERHEAD)
 		return options__fail(&command->options, "tierlat has no overhead part; use "
 							"--only reference or reaction");
 	if (command->only && (command->only->by_default || command->tierlat))
 		return 0;
-	return options__fail(&command->options,
-			     "unknown probe '%.32s'; use memlat, runqlat, iolat, all or tierlat",
-			     name);
+	return options__fail(
+		&command->options,
+		"unknown probe '%.32s'; use memlat, runqlat, iolat, all, tierlat or why", name);
 }
 
 static int parse(struct command *command, int argc, char **argv)
 {
 	struct argp own = {
-		validate_options, parse_option, "[PROBE]", validate_doc, NULL, NULL, NULL
+		validate_options, parse_option, "[PROBE|why]", validate_doc, NULL, NULL, NULL
 	};
 	int got;
 
@@ -207,9 +230,12 @@ static int parse(struct command *command, int argc, char **argv)
 }
 
 /* As printed in the table. */
-static const char *const verdicts[CHECK_VERDICTS] = { "pass", "FAIL", "skip", "note", "ERR " };
-static const char *const verdict_names[CHECK_VERDICTS] = { "pass", "fail", "skip", "note",
-							   "error" };
+static const char *const verdicts[CHECK_VERDICTS] = { "pass", "FAIL", "skip",
+						      "note", "ERR ", "disturbed" };
+static const char *const verdicts_of_why[CHECK_VERDICTS] = { "right", "WRONG", "cannot",
+							     "note",  "ERR",   "disturbed" };
+static const char *const verdict_names[CHECK_VERDICTS] = { "pass", "fail",  "skip",
+							   "note", "error", "disturbed" };
 
 /* Again for another method: one method may not support all checks. */
 static void print_heading(struct command *command, const struct check *check)
@@ -220,7 +246,9 @@ static void print_heading(struct command *command, const struct check *check)
 	    strcmp(command->shown_method, check->method))
 		printf("%s%s: %s\n", first ? "" : "\n", check->probe,
 		       check->method[0] ? check->method : "no method");
-	if (first)
+	if (first && command->is_why)
+		printf("  %-9s  %-34s %-19s %s\n", "", "situation", "reference", "latscope said");
+	else if (first)
 		printf("  %4s  %-35s %-19s %s\n", "", "check", "expected", "got");
 	command->shown = check->probe;
 	snprintf(command->shown_method, RUN_NAME, "%s", check->method);
@@ -228,18 +256,23 @@ static void print_heading(struct command *command, const struct check *check)
 
 static void print_check(struct command *command, const struct check *check)
 {
+	bool is_why = command->is_why;
+	const char *verdict = (is_why ? verdicts_of_why : verdicts)[check->verdict];
 	struct wrap wrap = { 0 };
 
 	print_heading(command, check);
 	if (check->verdict == CHECK_SKIP || check->verdict == CHECK_ERROR)
-		printf("  %s  %s\n", verdicts[check->verdict], check->name);
+		printf("  %-*s  %s\n", is_why ? 9 : 4, verdict, check->name);
+	else if (is_why)
+		printf("  %-9s  %-34s %-19s %s\n", verdict, check->name, check->expected,
+		       check->got);
 	else
-		printf("  %s  %-35s %-19s %s\n", verdicts[check->verdict], check->name,
-		       check->expected, check->got);
-	if (!check->why[0])
+		printf("  %s  %-35s %-19s %s\n", verdict, check->name, check->expected, check->got);
+	if (!check->why[0] || (is_why && !strcmp(command->shown_why, check->why)))
 		return;
+	snprintf(command->shown_why, RUN_TEXT, "%s", check->why);
 	wrap__add(&wrap, "%s", check->why);
-	wrap__print(&wrap, stdout, 10, 0);
+	wrap__print(&wrap, stdout, is_why ? 15 : 10, 0);
 }
 
 static struct json_object *text_of(const char *text)
@@ -323,6 +356,20 @@ static int validate_probe(struct command *command, const struct probe_ops *ops)
 	return explain(command, &validate, err, why);
 }
 
+/* What can be told nowhere is no success. */
+static int validate_why(struct command *command)
+{
+	char why[RUN_TEXT] = "";
+	int code, err;
+
+	command->validate.probe = "why";
+	err = validate__why(&command->validate, why);
+	code = explain(command, &command->validate, err, why);
+	if (command->count[CHECK_FAIL] && !command->interrupted)
+		return EXIT_WORSE;
+	return code == EXIT_DONE && !command->count[CHECK_PASS] ? EXIT_CANNOT : code;
+}
+
 static int validate_tiers(struct command *command)
 {
 	char why[RUN_TEXT] = "";
@@ -352,8 +399,11 @@ static int validate_all(struct command *command)
 
 static void print_counts(const struct command *command)
 {
-	printf("\n%u passed, %u failed, %u skipped", command->count[CHECK_PASS],
-	       command->count[CHECK_FAIL], command->count[CHECK_SKIP]);
+	printf(command->is_why ? "\n%u right, %u wrong, %u cannot be made here"
+			       : "\n%u passed, %u failed, %u skipped",
+	       command->count[CHECK_PASS], command->count[CHECK_FAIL], command->count[CHECK_SKIP]);
+	if (command->count[CHECK_DISTURBED])
+		printf(", %u disturbed", command->count[CHECK_DISTURBED]);
 	if (command->count[CHECK_ERROR])
 		printf(", %u errors", command->count[CHECK_ERROR]);
 	fputc('\n', stdout);
@@ -374,6 +424,9 @@ static int print_result(const struct command *command)
 	json_object_object_add(object, "failed", json_object_new_int(command->count[CHECK_FAIL]));
 	json_object_object_add(object, "skipped", json_object_new_int(command->count[CHECK_SKIP]));
 	json_object_object_add(object, "errors", json_object_new_int(command->count[CHECK_ERROR]));
+	if (command->is_why)
+		json_object_object_add(object, "disturbed",
+				       json_object_new_int(command->count[CHECK_DISTURBED]));
 	json_object_object_add(object, "checks", command->checks);
 	return json__print(object, stdout, true);
 }
@@ -422,7 +475,9 @@ static int run(struct command *command)
 	}
 	if (command->options.json)
 		command->checks = json_object_new_array();
-	code = command->tierlat ? validate_tiers(command) : validate_all(command);
+	code = command->is_why	  ? validate_why(command)
+	       : command->tierlat ? validate_tiers(command)
+				  : validate_all(command);
 	if (print_result(command)) {
 		log__error("validate", "out of memory", NULL);
 		return EXIT_ERROR;

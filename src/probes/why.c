@@ -169,7 +169,7 @@ int why__open(struct bpf_probe *probe, struct why_control *control,
 	reader->has_threshold = request->over_ns;
 	control->over_ns = control->event_ns = request->over_ns ? request->over_ns : UINT64_MAX;
 	control->least_ns = request->over_ns ? request->over_ns : WHY_LEAST_NS;
-	return bpf_probe__iterate(probe, "find_latscope");
+	return request->counts_latscope ? 0 : bpf_probe__iterate(probe, "find_latscope");
 }
 
 void why__close(struct bpf_probe *probe)

@@ -28,6 +28,7 @@ struct why_request {
 	double quantile; /* 0: WHY_QUANTILE */
 	unsigned int events; /* room of the ring buffer; 0: WHY_EVENTS_DEFAULT */
 	bool skips_stacks;
+	bool counts_latscope; /* processes that latscope has forked are as all others */
 	bool is_optional; /* rather a method that cannot explain than none */
 };
 

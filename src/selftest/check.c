@@ -16,6 +16,10 @@ static void report(const struct validate *validate, struct check *check, const c
 	check->name = name;
 	if (check->verdict == CHECK_PASS && !pass)
 		check->verdict = CHECK_FAIL;
+	if (check->verdict <= CHECK_FAIL && validate->doubt) {
+		check->verdict = CHECK_DISTURBED;
+		snprintf(check->why, RUN_TEXT, "%s", validate->doubt);
+	}
 	validate->report(validate->arg, check);
 }
 

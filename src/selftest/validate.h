@@ -21,6 +21,7 @@ enum check_verdict {
 	CHECK_SKIP, /* not possible here; `why` has the reason */
 	CHECK_NOTE, /* a number without a verdict */
 	CHECK_ERROR, /* failed to run; `why` has the reason */
+	CHECK_DISTURBED, /* something else may have changed it; `why` has the reason */
 	CHECK_VERDICTS,
 };
 
@@ -44,6 +45,7 @@ struct validate {
 	unsigned int replicates;
 	uint64_t window_ns; /* of an experiment */
 	uint64_t seed;
+	const char *situation; /* of `why`: only this one; NULL: all */
 	void (*report)(void *arg, const struct check *check);
 	void (*progress)(void *arg, const char *doing);
 	void *arg;
@@ -53,6 +55,7 @@ struct validate {
 	const char *probe;
 	const char *part;
 	char used_method[RUN_NAME]; /* empty: nothing was measured yet */
+	const char *doubt; /* why no check can have a verdict now; NULL: each has one */
 	bool last_try; /* of a reference: it gets a verdict, even if it was disturbed */
 	bool refused; /* the probe cannot run, as opposed to its reference */
 };
@@ -71,6 +74,15 @@ int validate__probe(struct validate *validate, const struct probe_ops *ops, char
  */
 int validate__tierlat(struct validate *validate, const struct tier_config *config,
 		      char why[RUN_TEXT]);
+
+/*
+ * The same for what `why` says: makes situations in which it is known who makes a task wait, by the
+ * clocks of those that do, and compares. Each removes what it made, also if this process is killed.
+ */
+int validate__why(struct validate *validate, char why[RUN_TEXT]);
+
+/* The names of the situations; NULL: there are no more. */
+const char *validate__situation(unsigned int nth);
 
 /*
  * A terminal sends Ctrl-C to all of its foreground processes. The measured children must not die of

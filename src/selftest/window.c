@@ -52,6 +52,7 @@ static int add_probe(struct window *window, struct session *session, struct vali
 	const struct run_probe *probe = &window->run->probes[0];
 	struct probe_request request = { .config = config,
 					 .method = validate->method,
+					 .why = window->explain,
 					 .untimed = window->untimed };
 	int err;
 

@@ -10,6 +10,7 @@ struct window {
 	struct child child;
 	struct run *run;
 	const struct run_probe *probe; /* of the run */
+	const struct why_request *explain; /* with config.why; NULL: the default */
 	bool untimed; /* do not time the BPF programs, which would slow the work */
 	char why[RUN_TEXT]; /* of the last error */
 };
