@@ -3,9 +3,9 @@
  * culprits SHAPE CPU MS [CGROUP]: the victim and its culprits of src/selftest/reference/culprits.h.
  *
  * Prints victim_pid=, hog1_pid= ..., and for each process what it used of the CPU by its own clock,
- * hog1_ran_ns=, with crowd and churn also the sum of the others, crowd_ran_ns= or brief_ran_ns=; for
- * the victim victim_waited_ns=. With moved also moved_least_ns=, moved_most_ns=; with deadline and limited
- * gaps_ns=.
+ * hog1_ran_ns=, with crowd and churn also the sum of the others, crowd_ran_ns= or brief_ran_ns=;
+ * for the victim victim_waited_ns=. With moved also moved_least_ns=, moved_most_ns=; with deadline
+ * and limited gaps_ns=.
  */
 #include <selftest/reference/culprits.h>
 
