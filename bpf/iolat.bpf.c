@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Block request latency, as three metrics: device (first issue to the driver, to completion),
- * queued (before that) and total.
+ * queued (before that) and total; on demand also wait, which comes before the request exists.
  *
  * Three methods, of which user space loads one:
  *   stamps  one program, at completion, on the stamps the block layer leaves in the request; from
@@ -14,6 +14,7 @@
  */
 #include "iolat_request.bpf.h"
 #include "iolat_usual.bpf.h"
+#include "iolat_wait.bpf.h"
 #include "iolat_why.bpf.h"
 
 /* ---- the end: completion ---- */
@@ -709,7 +710,7 @@ int BPF_PROG(merged_again, struct request *rq)
 SEC("raw_tp/task_rename")
 int BPF_PROG(renamed, struct task_struct *task, const char *comm)
 {
-	split_rename(&split, IOLAT_METRICS, task, comm);
+	split_rename(&split, IOLAT_CELLS, task, comm);
 	if (config.why)
 		__sync_fetch_and_add(&names_changed, 1);
 	return 0;

@@ -185,7 +185,7 @@ static __always_inline void set_owner(struct flight *flight, struct request *rq)
 {
 	struct owner *owner = &flight->owner;
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct cgroup *pages = owner_of_pages(rq, task);
+	struct cgroup *pages = owner_of_pages(rq->bio, task);
 	__u64 cgroup = pages ? pages->kn->id : 0;
 	const struct submitter *who = note_submitter(task);
 

@@ -18,7 +18,15 @@ __u32 checking = 0;
 /* Entries of `start_ts`, except marks of completions: with none, none is looked up. */
 __u32 looked_up = 0;
 
-enum iolat_metric { IOLAT_DEVICE, IOLAT_QUEUED, IOLAT_TOTAL, IOLAT_METRICS };
+/* The first ones are those of each completion. IOLAT_WAIT is optional: see iolat_wait.bpf.h. */
+enum iolat_metric {
+	IOLAT_DEVICE,
+	IOLAT_QUEUED,
+	IOLAT_TOTAL,
+	IOLAT_METRICS,
+	IOLAT_WAIT = IOLAT_METRICS,
+	IOLAT_CELLS,
+};
 
 /* The samples of a completion, for the splits. */
 struct iolat_samples {
@@ -42,7 +50,7 @@ struct iolat_samples {
 #define IOLAT_NESTED 4
 
 struct iolat_cells {
-	struct lat_cell metrics[IOLAT_METRICS];
+	struct lat_cell metrics[IOLAT_CELLS];
 	struct iolat_samples samples[IOLAT_NESTED];
 	__u64 nested;
 	__u64 batch_ns; /* the completion that may be the first of a batch */
@@ -277,14 +285,14 @@ static __always_inline bool needs_name(const struct iolat_submitter *who)
  * loop make from others have it, too. NULL: the kernel does not know it, or it is the cgroup of
  * the task; the request then belongs to the task.
  */
-static __always_inline struct cgroup *owner_of_pages(struct request *rq, struct task_struct *task)
+static __always_inline struct cgroup *owner_of_pages(struct bio *bio, struct task_struct *task)
 {
 	struct cgroup *own = task->cgroups->dfl_cgrp, *cgroup;
 
-	if (!(task->flags & PF_KTHREAD) || !bpf_core_field_exists(rq->bio->bi_blkg) || !rq->bio ||
-	    !rq->bio->bi_blkg)
+	if (!(task->flags & PF_KTHREAD) || !bpf_core_field_exists(bio->bi_blkg) || !bio ||
+	    !bio->bi_blkg)
 		return NULL;
-	cgroup = rq->bio->bi_blkg->blkcg->css.cgroup;
+	cgroup = bio->bi_blkg->blkcg->css.cgroup;
 	return cgroup != own && cgroup->root == own->root ? cgroup : NULL;
 }
 
@@ -294,8 +302,8 @@ static __always_inline bool submitter_wanted(struct task_struct *task, struct cg
 	       (!config.cgroup || cgroup_is_in(cgroup, false, config.cgroup));
 }
 
-/* The current task, and the cgroup that the request is of, if a filter or a split needs them. */
-static __always_inline struct iolat_submitter submitter_of_request(struct request *rq)
+/* The current task, and the cgroup that the bio is of, if a filter or a split needs them. */
+static __always_inline struct iolat_submitter submitter_of_bio(struct bio *bio)
 {
 	struct iolat_submitter who = {};
 	struct task_struct *task;
@@ -308,11 +316,16 @@ static __always_inline struct iolat_submitter submitter_of_request(struct reques
 	who.cgroup = 1;
 	if (!config_split(&config, LAT_BY_CGROUP) && !filter_by_task(&config))
 		return who;
-	cgroup = owner_of_pages(rq, task) ?: task->cgroups->dfl_cgrp;
+	cgroup = owner_of_pages(bio, task) ?: task->cgroups->dfl_cgrp;
 	if (config_split(&config, LAT_BY_CGROUP))
 		who.cgroup = cgroup->kn->id;
 	who.unwanted = filter_by_task(&config) && !submitter_wanted(task, cgroup);
 	return who;
+}
+
+static __always_inline struct iolat_submitter submitter_of_request(struct request *rq)
+{
+	return submitter_of_bio(rq->bio);
 }
 
 /* ---- the table ---- */

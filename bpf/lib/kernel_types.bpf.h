@@ -324,7 +324,17 @@ struct blkcg_gq {
 	struct blkcg *blkcg;
 };
 
+struct bvec_iter {
+	__u64 bi_sector;
+	unsigned int bi_size;
+};
+
 struct bio {
+	struct block_device *bi_bdev; /* 5.12 */
+	unsigned int bi_opf;
+	unsigned short bi_flags;
+	struct bvec_iter bi_iter;
+	void *bi_private;
 	struct blkcg_gq *bi_blkg; /* with CONFIG_BLK_CGROUP */
 };
 

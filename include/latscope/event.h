@@ -137,7 +137,7 @@ struct lat_owner {
 _Static_assert(sizeof(struct lat_owner) == 40, "lat_owner has no padding");
 
 /* After those rows: one (other) row per split and metric. */
-#define LAT_METRICS 3
+#define LAT_METRICS 4
 #define LAT_OTHER_ROW(rows, by, metric) ((rows) + LAT_METRICS * (by) + (metric))
 #define LAT_ROWS_TOTAL(rows) LAT_OTHER_ROW(rows, LAT_BY_COUNT, 0)
 
@@ -338,6 +338,9 @@ struct iolat_stamp {
 	__u64 pad;
 };
 _Static_assert(sizeof(struct iolat_stamp) == 64, "iolat_stamp: one cache line");
+
+/* Iolat's `bio_lines`, with the metric wait: bios without a request. */
+#define IOLAT_BIO_LINES (1 << 9)
 
 /* Value of softirq's map `starts`, key = cpu. */
 struct softirq_start {

@@ -241,6 +241,7 @@ static void offer_metric(const struct value *value)
 		return;
 	}
 	offer(value, "wakeup", "runqlat");
+	offer(value, "wait", "iolat");
 }
 
 static void offer_parts(const struct value *value)

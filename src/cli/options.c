@@ -79,7 +79,7 @@ static const struct argp_option split_options[] = {
 static const struct argp_option probe_options[] = {
 	{ "tail-us", KEY_TAIL_US, "N", 0, "Tail: N us or more (8), or iolat=N (1024), a list", 0 },
 	{ "method", KEY_METHOD, "NAME", 0, "Use this method and no other; see doctor", 0 },
-	{ "metric", KEY_METRIC, "NAME", 0, "Also measure this metric: wakeup (runqlat)", 0 },
+	{ "metric", KEY_METRIC, "NAME", 0, "Also measure wakeup (runqlat) or wait (iolat)", 0 },
 	{ "max-keys", KEY_MAX_KEYS, "N", 0, "Maximum keys per probe; the rest: (other) (1024)", 0 },
 	{ 0 },
 };

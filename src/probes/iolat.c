@@ -28,6 +28,9 @@
 #define TASK_SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
 
 #define TOTAL 2 /* number of the metric */
+#define WAIT 3
+#define WANTS_WAIT(config) ((config)->metrics & 1U << WAIT)
+#define HOLDS "__blk_throtl_bio" /* the kernel's function where io.max holds bios back */
 
 enum { STAMPS, TP_BTF, RAW_TP };
 
@@ -62,6 +65,7 @@ static const struct probe_method methods[] = {
 		.programs = { "raw_complete", "raw_issue", "raw_requeue" },
 		.end_program = "raw_complete",
 		.lacks = TASK_SPLITS,
+		.lacks_metrics = 1U << WAIT,
 		.lacks_tasks = true,
 	},
 };
@@ -84,6 +88,7 @@ struct iolat {
 	struct disk_list at_attach; /* just before it */
 	uint64_t attach_ns;
 	struct disk_older older; /* at the end: requests from before the attach */
+	bool sees_held; /* of the metric wait: what io.max holds back, too */
 };
 
 static bool wants_identity(const struct lat_config *config)
@@ -94,15 +99,17 @@ static bool wants_identity(const struct lat_config *config)
 static int iolat_suits(const struct bpf_probe *probe, const struct probe_method *method,
 		       char why[RUN_TEXT])
 {
-	(void)probe;
 	(void)method;
 	/*
 	 * Before 5.11 (a54895fa057c) the first argument of each tracepoint with a request was the
 	 * queue. 5.10.y has the change since 5.10.137.
 	 */
-	if (kernel__tracepoint_args("block_rq_issue") != 2)
+	if (kernel__tracepoint_args("block_rq_issue") == 2)
+		snprintf(why, RUN_TEXT, "needs the block tracepoints of Linux 5.11");
+	else if (WANTS_WAIT(&probe->config) && !kernel__has_member("bio", "bi_bdev"))
+		snprintf(why, RUN_TEXT, "cannot do --metric wait: needs Linux 5.12");
+	else
 		return 0;
-	snprintf(why, RUN_TEXT, "needs the block tracepoints of Linux 5.11");
 	return -EOPNOTSUPP;
 }
 
@@ -182,7 +189,32 @@ static int iolat_open(struct bpf_probe *probe, struct bpf_object_skeleton **skel
 	return 0;
 }
 
-#define START_PROGRAMS 4
+#define START_PROGRAMS 16
+
+/* Programs of the metric wait. */
+static unsigned int wait_programs(const struct bpf_probe *probe, const char *names[START_PROGRAMS],
+				  unsigned int nr)
+{
+	const struct iolat *iolat = probe->skel;
+
+	if (!WANTS_WAIT(&probe->config))
+		return nr;
+	names[nr++] = "bio_queued";
+	names[nr++] = "bio_got";
+	names[nr++] = "bio_split";
+	names[nr++] = "bio_remapped";
+	names[nr++] = "bio_merged";
+	names[nr++] = "bio_merged_front";
+	if (iolat->sees_held)
+		names[nr++] = "bio_held";
+	if (!probe->again)
+		return nr;
+	names[nr++] = "bio_queued_again";
+	names[nr++] = "bio_got_again";
+	if (iolat->sees_held)
+		names[nr++] = "bio_held_again";
+	return nr;
+}
 
 /* Programs that see the submitter. */
 static unsigned int submit_programs(const struct bpf_probe *probe,
@@ -200,8 +232,9 @@ static unsigned int submit_programs(const struct bpf_probe *probe,
 	return nr;
 }
 
-/* Programs at the start of a request, in addition to those of the method. */
-static unsigned int start_programs(const struct bpf_probe *probe, const char *names[START_PROGRAMS])
+/* Programs at the start of a request, without those of the metric wait. */
+static unsigned int request_programs(const struct bpf_probe *probe,
+				     const char *names[START_PROGRAMS])
 {
 	bool start = kernel__has_tracepoint("block_io_start");
 	unsigned int nr = 0;
@@ -222,11 +255,29 @@ static unsigned int start_programs(const struct bpf_probe *probe, const char *na
 	return nr;
 }
 
+/* Programs at the start of a request, in addition to those of the method. */
+static unsigned int start_programs(const struct bpf_probe *probe, const char *names[START_PROGRAMS])
+{
+	return wait_programs(probe, names, request_programs(probe, names));
+}
+
+static int prepare_wait(const struct bpf_probe *probe)
+{
+	struct iolat *iolat = probe->skel;
+	int traced = kernel__enum_value("BIO_TRACE_COMPLETION");
+
+	if (!WANTS_WAIT(&probe->config))
+		return 0;
+	iolat->skel->rodata->bio_traced = traced < 0 ? 0 : 1U << traced;
+	iolat->sees_held = kernel__has_fentry(HOLDS);
+	return bpf_map__set_max_entries(iolat->skel->maps.bio_lines, IOLAT_BIO_LINES);
+}
+
 static int iolat_prepare(struct bpf_probe *probe, struct bpf_object *obj)
 {
 	const char *names[START_PROGRAMS];
+	int err = prepare_wait(probe);
 	unsigned int nr = start_programs(probe, names);
-	int err = 0;
 
 	for (unsigned int i = 0; !err && i < nr; i++)
 		err = probe__load_too(obj, names[i]);
@@ -489,6 +540,8 @@ static void iolat_conclude(const struct bpf_probe *probe, const struct run_data 
 {
 	const struct iolat *iolat = probe->skel;
 
+	if (WANTS_WAIT(&probe->config) && !iolat->sees_held)
+		snprintf(text, RUN_TEXT, "wait without io.max, as this kernel has no fentry");
 	if (probe->method == &methods[STAMPS])
 		tell_own(text, "issue", data->metrics[0].counts);
 	tell_own(text, "start", data->metrics[1].counts);
@@ -543,10 +596,12 @@ const struct bpf_probe_ops iolat_ops = {
 		.explains = true,
 		.name = "iolat",
 		.tail_ns = TAIL_NS,
-		.nr_metrics = 3,
+		.nr_metrics = 4,
 		.metrics = { { "device", "block request, first issue to the driver to completion" },
 			     { "queued", "block request, allocated to first issue" },
-			     { "total", "block request, allocated to completion" } },
+			     { "total", "block request, allocated to completion" },
+			     { "wait", "bio, submitted to its request allocated" } },
+		.optional = 1U << WAIT,
 		.splits = TASK_SPLITS | 1U << LAT_BY_DISK | 1U << LAT_BY_OP | 1U << LAT_BY_CPU,
 		.methods = methods,
 		.nr_methods = sizeof(methods) / sizeof(methods[0]),

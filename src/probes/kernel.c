@@ -64,6 +64,32 @@ bool kernel__has_function(const char *name)
 	return btf && btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
 }
 
+bool kernel__has_fentry(const char *function)
+{
+	const struct bpf_insn program[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	struct bpf_prog_load_opts options = { .sz = sizeof(options),
+					      .expected_attach_type = BPF_TRACE_FENTRY };
+	const struct btf *btf = kernel__btf();
+	int id, fd, link;
+
+	id = btf ? btf__find_by_name_kind(btf, function, BTF_KIND_FUNC) : -ENOENT;
+	if (id < 0)
+		return false;
+	options.attach_btf_id = (__u32)id;
+	fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "latscope", "GPL", program,
+			   sizeof(program) / sizeof(program[0]), &options);
+	if (fd < 0)
+		return false;
+	link = bpf_raw_tracepoint_open(NULL, fd);
+	close(fd);
+	if (link >= 0)
+		close(link);
+	return link >= 0;
+}
+
 bool kernel__has_member(const char *structure, const char *member)
 {
 	const struct btf *btf = kernel__btf();

@@ -22,6 +22,9 @@ int kernel__tracepoint_args(const char *name);
 /* Is there a function of that name to attach to? */
 bool kernel__has_function(const char *name);
 
+/* May a BPF program be attached to the entry of that function? Loads one, and attaches it. */
+bool kernel__has_fentry(const char *function);
+
 /* Does a structure of the kernel have this member? */
 bool kernel__has_member(const char *structure, const char *member);
 

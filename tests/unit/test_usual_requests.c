@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#define host_has_member(member) (!strcmp(member, "rq->bio->bi_blkg"))
+#define host_has_member(member) (!strcmp(member, "bio->bi_blkg"))
 #define const /* the test sets the config */
 #include <iolat.bpf.c>
 #undef const
