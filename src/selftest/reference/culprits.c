@@ -162,31 +162,6 @@ static void be_victim(struct reference_culprits *all, uint64_t end)
 	}
 }
 
-static void be_culprit(struct reference_culprits *all, unsigned int which, uint64_t end)
-{
-	bool first = which == 1;
-
-	if (has_turns(all))
-		take_turns(all, end);
-	else if (is(all, "churn"))
-		start_brief_ones(all, end);
-	else if (is(all, "pingpong"))
-		play(end, first ? all->pong[0] : all->ping[0], first ? all->ping[1] : all->pong[1]);
-	else
-		spin_until(end);
-}
-
-static void enter_cgroup(struct reference_culprits *all)
-{
-	char path[4200];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/cgroup.procs", all->cgroup);
-	file = fopen(path, "we");
-	if (!file || fprintf(file, "%d\n", getpid()) < 0 || fclose(file))
-		fail(all, "cannot enter the cgroup");
-}
-
 static uint64_t ran_ns(void)
 {
 	struct timespec at;
@@ -227,6 +202,31 @@ static void start_brief_ones(struct reference_culprits *all, uint64_t end)
 	}
 	getrusage(RUSAGE_CHILDREN, &used);
 	all->briefs_ran_ns = time_ns(&used.ru_utime) + time_ns(&used.ru_stime);
+}
+
+static void be_culprit(struct reference_culprits *all, unsigned int which, uint64_t end)
+{
+	bool first = which == 1;
+
+	if (has_turns(all))
+		take_turns(all, end);
+	else if (is(all, "churn"))
+		start_brief_ones(all, end);
+	else if (is(all, "pingpong"))
+		play(end, first ? all->pong[0] : all->ping[0], first ? all->ping[1] : all->pong[1]);
+	else
+		spin_until(end);
+}
+
+static void enter_cgroup(struct reference_culprits *all)
+{
+	char path[4200];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", all->cgroup);
+	file = fopen(path, "we");
+	if (!file || fprintf(file, "%d\n", getpid()) < 0 || fclose(file))
+		fail(all, "cannot enter the cgroup");
 }
 
 static void become(struct reference_culprits *all, unsigned int which)
