@@ -13,9 +13,9 @@
  * and at completion, `current` can be any task: kblockd, a worker, or an interrupted one.
  */
 #include "iolat_request.bpf.h"
-#include "iolat_usual.bpf.h"
 #include "iolat_wait.bpf.h"
 #include "iolat_why.bpf.h"
+#include "iolat_usual.bpf.h"
 
 /* ---- the end: completion ---- */
 
@@ -383,7 +383,9 @@ static __noinline int stamps_complete_any(struct request *rq, int error, __u32 n
 SEC("tp_btf/block_rq_complete")
 int stamps_complete(__u64 *ctx)
 {
-	return complete_usual(ctx, false) ? 0 : stamps_complete_any((void *)ARG(0), ARG(1), ARG(2));
+	return complete_usual(ctx, false, false)
+		       ? 0
+		       : stamps_complete_any((void *)ARG(0), ARG(1), ARG(2));
 }
 
 static __noinline int hashed_complete_any(struct request *rq, int error, __u32 nr_bytes)
@@ -399,7 +401,9 @@ static __noinline int hashed_complete_any(struct request *rq, int error, __u32 n
 SEC("tp_btf/block_rq_complete")
 int hashed_complete(__u64 *ctx)
 {
-	return complete_usual(ctx, true) ? 0 : hashed_complete_any((void *)ARG(0), ARG(1), ARG(2));
+	bool counted = config.why ? complete_usual_why(ctx) : complete_usual(ctx, true, false);
+
+	return counted ? 0 : hashed_complete_any((void *)ARG(0), ARG(1), ARG(2));
 }
 
 /*
@@ -603,8 +607,6 @@ static __always_inline int start(struct request *request, bool again, bool raw)
 {
 	struct request_view rq = { .id = (__u64)request };
 
-	if (config.why && !raw && !other_disk(request, raw))
-		why_submitted(request);
 	rq.start_ns = config.cached ? plug_time(raw) : 0;
 	if (!rq.start_ns || other_disk(request, raw))
 		return 0;
@@ -650,12 +652,16 @@ static __noinline int hashed_start_any(struct request *rq)
 SEC("tp_btf/block_io_start")
 int BPF_PROG(hashed_start, struct request *rq)
 {
+	if (config.why && !other_disk(rq, false))
+		why_submitted(rq);
 	return start_usual(rq) ? 0 : hashed_start_any(rq);
 }
 
 SEC("tp_btf/block_io_start")
 int BPF_PROG(hashed_start_again, struct request *rq)
 {
+	if (config.why && !other_disk(rq, false))
+		why_submitted(rq);
 	return start(rq, true, false);
 }
 

@@ -3,12 +3,15 @@
  * Usual requests, in as few instructions as possible: a read or write that is issued once, has all
  * its stamps, and completes at once and without an error. Each function returns false, and has
  * changed nothing, if anything else is the case: then the general function does the work. Included
- * by iolat.bpf.c alone, after iolat_request.bpf.h.
+ * by iolat.bpf.c alone, after iolat_why.bpf.h.
  */
 #ifndef LATSCOPE_IOLAT_USUAL_BPF_H
 #define LATSCOPE_IOLAT_USUAL_BPF_H
 
-/* No filter except by disk, no --why, and each program is attached once. Set before the load. */
+/*
+ * No filter except by disk, and each program is attached once; with --why, a program sees each
+ * request begin, and nothing more needs to be known of its issue. Set before the load.
+ */
 const volatile bool plain = false;
 
 /* A wanted read or write, which has a start by the kernel, and is not part of a flush sequence. */
@@ -185,12 +188,13 @@ static __always_inline void split_usual(struct iolat_cells *all, struct iolat_sa
 /* An argument of the tracepoint, read again: this is cheaper than to keep it over a call. */
 #define ARG(n) (*(volatile __u64 *)&ctx[n])
 
-static __always_inline bool complete_usual_by(__u64 *ctx, bool own, bool splits)
+static __always_inline bool complete_usual_by(__u64 *ctx, bool own, bool splits, bool why)
 {
 	struct request *rq = (struct request *)ARG(0);
 	struct usual_times times = {};
 	struct iolat_samples *samples = NULL;
 	struct iolat_cells *all;
+	struct why_end end;
 	__u32 bytes;
 
 	if (looked_up || !control.armed)
@@ -204,6 +208,12 @@ static __always_inline bool complete_usual_by(__u64 *ctx, bool own, bool splits)
 	    !read_times(&times, rq, own))
 		return false;
 
+	if (why) {
+		end = (struct why_end){ .start_ns = times.start_ns,
+					.issue_ns = times.issue_ns,
+					.is_sample = 1 };
+		why_completed(&end, rq, times.now, false);
+	}
 	if (splits)
 		samples = next_samples(all);
 	if (times.stamp)
@@ -218,15 +228,24 @@ static __always_inline bool complete_usual_by(__u64 *ctx, bool own, bool splits)
 		times.stamp->queue_ns = 0;
 		store_ordered(&times.stamp->request, 0);
 	}
+	if (why)
+		why_explain(&end, rq, times.now);
 	return true;
 }
 
 /* As complete(). */
-static __always_inline bool complete_usual(__u64 *ctx, bool own)
+static __always_inline bool complete_usual(__u64 *ctx, bool own, bool why)
 {
 	if (!plain || injects())
 		return false;
-	return config.by ? complete_usual_by(ctx, own, true) : complete_usual_by(ctx, own, false);
+	return config.by ? complete_usual_by(ctx, own, true, why)
+			 : complete_usual_by(ctx, own, false, why);
+}
+
+/* Not inlined, so that its stack is not needed at the same time as that of complete(). */
+static __noinline bool complete_usual_why(__u64 *ctx)
+{
+	return complete_usual(ctx, true, true);
 }
 
 #endif

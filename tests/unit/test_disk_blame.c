@@ -490,3 +490,29 @@ TEST(a_flush_of_its_own_is_no_neighbour)
 }
 
 UNIT_FIXTURES(.each = { set_up, NULL })
+
+/* The tests above are of the general functions. By the straight ones, the same must come out. */
+TEST(straight_paths_blame_the_same)
+{
+	static void (*const tests[])(void) = {
+		a_parallel_disk_blames_nobody,
+		a_serial_disk_blames_those_before,
+		a_hiccup_is_of_the_disk,
+		a_slow_tail_is_of_the_disk,
+		where_bytes_are_limited_bytes_are_blamed,
+		where_requests_are_limited_requests_are_blamed,
+		those_in_flight_are_blamed_if_none_was_completed,
+		the_journal_is_named,
+		asynchronous_writes_are_not_divided,
+		what_the_ring_lost_is_unknown,
+		without_a_request_alone_the_fastest_are_the_bound,
+		merged_requests_do_not_keep_the_disk_busy,
+		a_flush_of_its_own_is_no_neighbour,
+	};
+
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+		set_up();
+		plain = true;
+		tests[i]();
+	}
+}
