@@ -154,7 +154,7 @@ struct slow {
 
 #define OF_CULPRITS                                                                   \
 	(1U << WHY_RUNQLAT_OWN | 1U << WHY_RUNQLAT_OTHER | 1U << WHY_RUNQLAT_KERNEL | \
-	 1U << WHY_RUNQLAT_REALTIME | 1U << WHY_RUNQLAT_INTERRUPTS)
+	 1U << WHY_RUNQLAT_REALTIME | 1U << WHY_RUNQLAT_INTERRUPTS | 1U << WHY_RUNQLAT_QUOTA)
 
 static __always_inline __u32 part_of(const struct walk *walk, __u32 class, bool limited, __u32 tgid)
 {
@@ -543,23 +543,80 @@ static __always_inline void send_event(void *ctx, struct why_cell *cell, const s
 
 /* ---- the parts ---- */
 
-#define CPU_DIGITS 4
-_Static_assert(LAT_CPUS <= 10000, "digits of a CPU");
+#define DIGITS 6
+
+/* A number of at most DIGITS digits, as text. */
+static __always_inline void write_number(char *at, __u32 number)
+{
+	__u32 digits = 1;
+
+#pragma unroll
+	for (__u32 least = 10, i = 1; i < DIGITS; i++, least *= 10)
+		digits += number >= least;
+#pragma unroll
+	for (__u32 digit = DIGITS; digit > 0; digit--) {
+		if (digit > digits)
+			continue;
+		at[digit - 1] = '0' + number % 10;
+		number /= 10;
+	}
+}
 
 /* By CPU, the victim is the CPU where the wait ended. */
 static __always_inline void describe_cpu(struct why_who *who, __u32 cpu)
 {
-	__u32 digits = cpu < 10 ? 1 : cpu < 100 ? 2 : cpu < 1000 ? 3 : 4;
-
 	who->id = WHY_OF_CPU | cpu;
 	__builtin_memcpy(who->comm, "CPU ", 4);
-#pragma unroll
-	for (__u32 digit = CPU_DIGITS; digit > 0; digit--) {
-		if (digit > digits)
-			continue;
-		who->comm[3 + digit] = '0' + cpu % 10;
-		cpu /= 10;
+	write_number(who->comm + 4, cpu);
+}
+
+/*
+ * The task group whose quota made the task wait: the only one from its own up that has a quota.
+ * NULL: several have, or its cgroup is not one of version 2.
+ */
+static __always_inline struct task_group *limited_group(struct task_struct *task)
+{
+	struct task_group *group = task->se.cfs_rq->tg, *found = NULL;
+
+	if (!bpf_core_field_exists(group->cfs_bandwidth))
+		return NULL;
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < CGROUP_DEPTH && group; i++) {
+		if ((__s64)BPF_CORE_READ(group, cfs_bandwidth.quota) > 0) {
+			if (found)
+				return NULL;
+			found = group;
+		}
+		group = BPF_CORE_READ(group, parent);
 	}
+	if (group || BPF_CORE_READ(found, css.cgroup, root) != task->cgroups->dfl_cgrp->root)
+		return NULL;
+	return found;
+}
+
+/* Gives the time that the victim was out of quota to the cgroup that has it. */
+static __noinline int add_quota(struct place *place, struct task_struct *victim, __u64 ns)
+{
+	struct why_scratch *scratch = &place->scratch;
+	struct task_group *group = limited_group(victim);
+	__u64 id, period, percent;
+	struct why_sum *sum;
+
+	scratch->part_ns[WHY_RUNQLAT_QUOTA] = ns;
+	if (!group || !ns) {
+		scratch->unnamed_ns[WHY_RUNQLAT_QUOTA] = ns;
+		return 0;
+	}
+	id = BPF_CORE_READ(group, css.cgroup, kn, id);
+	period = BPF_CORE_READ(group, cfs_bandwidth.period);
+	percent = period ? BPF_CORE_READ(group, cfs_bandwidth.quota) * 100 / period : 0;
+	sum = why_sum_of(scratch, id, WHY_RUNQLAT_QUOTA, &place->walk.victim);
+	why_start_sum(sum, id, WHY_RUNQLAT_QUOTA, 0);
+	sum->who.id = id | (why_by() == LAT_BY_CGROUP ? 0 : WHY_OF_CGROUP);
+	if (percent && percent < 1000000)
+		write_number(sum->who.comm, percent);
+	sum->amount.ns = ns;
+	return 0;
 }
 
 /* Divides a wait into parts, which sum to it. */
@@ -585,7 +642,8 @@ static __always_inline void divide(struct place *place, const struct slow *slow)
 	early = budget < before ? budget : before; /* budget and quota are the oldest parts */
 	before -= early;
 	here -= quota + (budget - early);
-	scratch->part_ns[WHY_RUNQLAT_QUOTA] = quota;
+	if (quota)
+		add_quota(place, victim, quota);
 	scratch->part_ns[WHY_RUNQLAT_BUDGET] = budget;
 	walk->high = slow->now;
 	walk->low = slow->now - here;

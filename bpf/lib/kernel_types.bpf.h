@@ -155,8 +155,20 @@ struct rq {
 	unsigned int core_enabled; /* 5.14, with CONFIG_SCHED_CORE */
 };
 
+struct cfs_bandwidth {
+	__u64 period; /* ns; a ktime_t */
+	__u64 quota; /* ns; ~0: none */
+};
+
+struct task_group {
+	struct cgroup_subsys_state css;
+	struct task_group *parent;
+	struct cfs_bandwidth cfs_bandwidth; /* with CONFIG_CFS_BANDWIDTH */
+};
+
 struct cfs_rq {
-	struct rq *rq; /* with CONFIG_FAIR_GROUP_SCHED */
+	struct rq *rq; /* with CONFIG_FAIR_GROUP_SCHED, as the next one */
+	struct task_group *tg;
 	/* With CONFIG_CFS_BANDWIDTH; see kernel.bpf.h. */
 	__u64 throttled_clock_self; /* 6.6 */
 	__u64 throttled_clock_self_time; /* 6.6 */

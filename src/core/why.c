@@ -12,6 +12,7 @@ struct part {
 	const char *name, *what;
 	bool of_disk; /* its culprit is a disk */
 	bool of_task; /* its culprit is a task */
+	bool of_quota; /* its culprit is the cgroup that has the limit */
 	bool unwaited; /* no task waits for it */
 };
 
@@ -27,7 +28,7 @@ static const struct part runqlat_parts[WHY_PARTS] = {
 	[WHY_RUNQLAT_IDLE] = { "idle", "the CPU was idle: wakeup latency" },
 	[WHY_RUNQLAT_FORCED] = { "forced", "the CPU was kept idle: core scheduling" },
 	[WHY_RUNQLAT_SCHEDULER] = { "scheduler", "queued by sched_ext, the CPU was idle" },
-	[WHY_RUNQLAT_QUOTA] = { "quota", "the cgroup was out of its CPU quota" },
+	[WHY_RUNQLAT_QUOTA] = { "quota", "the cgroup was out of its CPU quota", .of_quota = true },
 	[WHY_RUNQLAT_BUDGET] = { "budget", "out of the real-time or deadline budget" },
 	[WHY_RUNQLAT_MOVED] = { "moved", "in the queue of another CPU, before a move" },
 };
@@ -99,6 +100,11 @@ const char *why__what(const char *probe, unsigned int part)
 bool why__is_of_disk(const char *probe, unsigned int part)
 {
 	return find_part(probe, part)->of_disk;
+}
+
+bool why__is_of_quota(const char *probe, unsigned int part)
+{
+	return find_part(probe, part)->of_quota;
 }
 
 const char *why__wait(const char *probe, bool many)

@@ -125,6 +125,9 @@ bool why__has_requests(const char *probe);
 /* Is who causes it a disk? */
 bool why__is_of_disk(const char *probe, unsigned int part);
 
+/* Is it a cgroup, whose limit it is? */
+bool why__is_of_quota(const char *probe, unsigned int part);
+
 /* Is it a task? */
 bool why__is_of_task(const char *probe, unsigned int part);
 

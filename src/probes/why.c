@@ -397,11 +397,32 @@ static const char *name_victim(struct bpf_probe *probe, const struct why_who *wh
 	return raw[0] ? sanitize__text(out, RUN_NAME, raw) : NULL;
 }
 
+/* "/shop (20 % of a CPU)": the BPF program says how much it may have. */
+static const char *name_quota(struct bpf_probe *probe, const struct why_who *who,
+			      char out[RUN_NAME])
+{
+	const struct lat_key key = { .id = who->id & ~OF_OTHERS, .by = LAT_BY_CGROUP };
+	char share[RUN_NAME / 2], path[RUN_NAME], *from = path;
+	size_t len, room;
+
+	len = (size_t)snprintf(share, sizeof(share), " (%.6s %% of a CPU)", who->comm);
+	names__key(probe->common.names, &key, NULL, path);
+	room = RUN_NAME - 1 - len;
+	if (strlen(path) > room) { /* as of a long path, the end stays */
+		from = path + strlen(path) - room;
+		memcpy(from, "...", 3);
+	}
+	snprintf(out, RUN_NAME, "%s%s", from, share);
+	return out;
+}
+
 static const char *name_culprit(struct bpf_probe *probe, const struct why_who *who,
 				unsigned int part, char out[RUN_NAME])
 {
 	const struct lat_key disk = { .id = who->id, .by = LAT_BY_DISK };
 
+	if (who->id && who->comm[0] && why__is_of_quota(probe->common.ops->name, part))
+		return name_quota(probe, who, out);
 	if (who->id && why__is_of_disk(probe->common.ops->name, part))
 		return names__key(probe->common.names, &disk, NULL, out);
 	return name_victim(probe, who, out);

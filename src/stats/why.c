@@ -260,7 +260,7 @@ static void add_reason(char *sentence, const struct why_line *reason, const char
 		{ "runqlat", "forced", NULL, "the CPU had to stay idle: core scheduling" },
 		{ "runqlat", "scheduler", NULL,
 		  "the CPU was idle, and the sched_ext scheduler kept it queued" },
-		{ "runqlat", "quota", NULL, "out of its CPU quota (cpu.max)" },
+		{ "runqlat", "quota", "out of the quota of %s", "out of its CPU quota (cpu.max)" },
 		{ "runqlat", "budget", NULL, "out of the budget of real-time or deadline tasks" },
 		{ "runqlat", "moved", NULL, "waiting for another CPU, before a move" },
 		{ "memlat", "cpu", NULL, "the kernel worked on the page fault" },

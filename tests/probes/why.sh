@@ -13,6 +13,7 @@ chosen=() # filters
 how=(runqlat --why)
 
 forget_why() {
+	[ ! -d "$why_cgroup/inner" ] || rmdir "$why_cgroup/inner"
 	[ -z "$why_cgroup" ] || rmdir "$why_cgroup"
 	rm -rf "$why_dir" "${dir:-$why_dir}"
 }
@@ -132,7 +133,16 @@ blames_quota() {
 
 	before=$(throttled_ns)
 	blame quota 1ms 3000 "$why_cgroup" && adds_up && share 1 $quota_share "part = 'quota'" &&
-		near_to 5 "$(blamed "part = 'quota'")" $(($(throttled_ns) - before))
+		near_to 5 "$(blamed "part = 'quota'")" $(($(throttled_ns) - before)) || return
+	# Of version 1 the cgroup is not named; of version 2 it is, and of nothing but its quota.
+	[ -e "$why_cgroup/cpu.max" ] || return 0
+	share "part = 'quota'" 100 "culprit = '${why_cgroup#/sys/fs/cgroup} (20 % of a CPU)' AND part = 'quota'" &&
+		tap_same "$(blamed "culprit LIKE '${why_cgroup#/sys/fs/cgroup}%' AND part <> 'quota'")" 0 || return
+	# Of two quotas it is not known which one struck: neither is named.
+	echo +cpu >"$why_cgroup/cgroup.subtree_control" && mkdir "$why_cgroup/inner" &&
+		echo '50000 100000' >"$why_cgroup/inner/cpu.max" && blame quota 1ms 1500 "$why_cgroup/inner" &&
+		rmdir "$why_cgroup/inner" && [ "$(blamed "part = 'quota'")" -gt 0 ] &&
+		tap_same "$(blamed "part = 'quota' AND culprit IS NOT NULL")" 0
 }
 
 # slow_events CONDITION

@@ -144,6 +144,15 @@ TEST(the_main_victim_is_the_subject)
 			"17 %: the kernel thread kworker (9) had the CPU");
 }
 
+TEST(the_cgroup_of_a_quota_is_named)
+{
+	add("web (1)", "quota", "/shop (20 % of a CPU)", 90);
+	add("web (1)", "quota", NULL, 10);
+	assert_sentence("90 % of the slow time of web (1): "
+			"web (1) was out of the quota of /shop (20 % of a CPU); "
+			"10 %: web (1) was out of its CPU quota (cpu.max)");
+}
+
 TEST(cgroups_are_no_tasks)
 {
 	add("/web", "other", "/web", 50);
