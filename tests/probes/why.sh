@@ -185,9 +185,12 @@ of_name() {
 		(culprit = '$1' OR culprit LIKE '$1 (%') AND part = 'other'"
 }
 
-# had NAME RAN: the victim waited for tasks of that name, as long as they ran: it always wants the CPU
+# had NAME RAN [ALL]: the victim waited for tasks of that name, as long as they ran: it always wants the CPU. ALL: with what they
+# ran before, when it did not always want it
 had() {
-	near_to 5 "$(of_name "$1")" "$2" && near_to 5 "$(named "$1")" "$2" && return
+	local least=$(($2 * 95 / 100)) most=$((${3:-$2} * 105 / 100))
+
+	is_within $least "$(of_name "$1")" $most && is_within $least "$(named "$1")" $most && return
 	echo "($1)"
 	query "SELECT victim, culprit, part, sum(ns) FROM runqlat_why WHERE victim LIKE 'victim%' GROUP BY 1, 2, 3 ORDER BY 4 DESC LIMIT 5"
 	return 1
@@ -195,7 +198,8 @@ had() {
 
 # Many processes of one name are one culprit, though their pairs with all that waited come near the number of places.
 blames_crowd() {
-	blame crowd 10us 2000 && adds_up && had crowd "$(why_printed crowd_ran_ns)" && had hog1 "$(why_printed hog1_ran_ns)"
+	blame crowd 10us 2000 && adds_up && had crowd "$(why_printed crowd_ran_ns)" "$(why_printed crowd_all_ns)" &&
+		had hog1 "$(why_printed hog1_ran_ns)" "$(why_printed hog1_all_ns)"
 }
 
 # Processes that are gone before anybody can look at them have their name all the same.

@@ -289,7 +289,8 @@ static _Noreturn void live(struct reference_culprits *all, unsigned int which)
 		be_victim(all, end);
 	if (!which)
 		all->waited_ns = waited_ns() - waited;
-	all->ran_ns[which] = ran_ns() - before;
+	all->all_ns[which] = ran_ns();
+	all->ran_ns[which] = all->all_ns[which] - before;
 	end_work(all);
 }
 

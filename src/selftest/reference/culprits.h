@@ -50,7 +50,8 @@ struct reference_culprits {
 
 	pid_t pids[REFERENCE_CULPRITS];
 	pid_t bystander_pid; /* 0: there is none */
-	uint64_t ran_ns[REFERENCE_CULPRITS];
+	uint64_t ran_ns[REFERENCE_CULPRITS]; /* since the work began */
+	uint64_t all_ns[REFERENCE_CULPRITS]; /* the same, since the process did */
 	uint64_t waited_ns; /* by the kernel's account, the victim, for a CPU; 0: it has none */
 	uint64_t briefs, briefs_ran_ns; /* with churn; the latter by the kernel's account of them */
 	uint64_t elapsed_ns;
