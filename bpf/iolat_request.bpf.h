@@ -302,6 +302,11 @@ static __always_inline bool submitter_wanted(struct task_struct *task, struct cg
 	       (!config.cgroup || cgroup_is_in(cgroup, false, config.cgroup));
 }
 
+static __always_inline bool needs_cgroup(void)
+{
+	return config_split(&config, LAT_BY_CGROUP) || filter_by_task(&config);
+}
+
 /* The current task, and the cgroup that the bio is of, if a filter or a split needs them. */
 static __always_inline struct iolat_submitter submitter_of_bio(struct bio *bio)
 {
@@ -314,7 +319,7 @@ static __always_inline struct iolat_submitter submitter_of_bio(struct bio *bio)
 	task = bpf_get_current_task_btf();
 	who.pid_tgid = (__u64)task->tgid << 32 | (__u32)task->pid;
 	who.cgroup = 1;
-	if (!config_split(&config, LAT_BY_CGROUP) && !filter_by_task(&config))
+	if (!needs_cgroup())
 		return who;
 	cgroup = owner_of_pages(bio, task) ?: task->cgroups->dfl_cgrp;
 	if (config_split(&config, LAT_BY_CGROUP))
@@ -325,7 +330,7 @@ static __always_inline struct iolat_submitter submitter_of_bio(struct bio *bio)
 
 static __always_inline struct iolat_submitter submitter_of_request(struct request *rq)
 {
-	return submitter_of_bio(rq->bio);
+	return submitter_of_bio(needs_cgroup() ? rq->bio : NULL); /* raw_tp cannot read it */
 }
 
 /* ---- the table ---- */

@@ -182,8 +182,8 @@ static int iolat_open(struct bpf_probe *probe, struct bpf_object_skeleton **skel
 	iolat->skel->rodata->batches = kernel__has_member("io_comp_batch", "req_list");
 	iolat->check_stays = kernel__has_member("blk_plug", "cur_ktime");
 	iolat->skel->rodata->plain = (!probe->config.why || iolat->skel->rodata->sees_start) &&
-				     !probe->config.cpus &&
-				     !probe__filters_tasks(&probe->config) && !probe->config.again;
+				     !probe->config.cpus && !probe__filters_tasks(&probe->config) &&
+				     !probe->config.again;
 	PROBE_CONFIGURE(iolat->skel, probe);
 	probe->skel = iolat;
 	*skeleton = iolat->skel->skeleton;

@@ -155,7 +155,7 @@ TEST(those_that_were_awake_longest_are_shown)
 	for (uint32_t i = 0; i < 14; i++)
 		looks[i] = task(100 + i, 100 + i, 0, 0);
 	looks[12].kind |= LAT_LIFE_KERNEL;
-	looks[13].tgid = (uint32_t)getpid();
+	looks[13].kind |= LAT_LIFE_LATSCOPE;
 	look(looks, 14);
 	for (uint32_t i = 1; i < 14; i++)
 		looks[i].run_ns = 10 * i;
