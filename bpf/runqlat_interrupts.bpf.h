@@ -46,6 +46,19 @@ const volatile __u64 preempt_count_at =
 	0; /* or what it is in, pcpu_hot: at this distance from... */
 const volatile __u64 per_cpu_offsets_at = 0; /* ...these, one for each CPU */
 
+/* preempt_count also counts how often interrupts were disabled. Set before the load. */
+const volatile bool counts_disable = false;
+
+static __always_inline __u32 hardirq_mask(void)
+{
+	return counts_disable ? HARDIRQ_MASK_BESIDE_DISABLE : HARDIRQ_MASK;
+}
+
+static __always_inline __u32 nmi_mask(void)
+{
+	return counts_disable ? NMI_MASK_BESIDE_DISABLE : NMI_MASK;
+}
+
 /* The kernel's preempt_count of this CPU; -1: unknown. */
 static __always_inline __s64 preempt_count(struct interrupts *interrupts,
 					   struct task_struct *current)
@@ -79,7 +92,7 @@ static __always_inline bool softirqs_are_threads(void)
 static __always_inline __u32 seen_count(const struct interrupts *interrupts)
 {
 	if (interrupts->timer || interrupts->hard || interrupts->vector)
-		return HARDIRQ_MASK;
+		return hardirq_mask();
 	return interrupts->soft ? SOFTIRQ_OFFSET : 0;
 }
 
@@ -90,9 +103,9 @@ static __always_inline __u32 context_of(struct interrupts *interrupts, struct ta
 
 	if (count < 0)
 		count = seen_count(interrupts);
-	if (count & NMI_MASK)
+	if (count & nmi_mask())
 		return WHY_INTERRUPT;
-	if (count & HARDIRQ_MASK) {
+	if (count & hardirq_mask()) {
 		if (interrupts->timer)
 			return WHY_TIMER;
 		return interrupts->hard ? interrupts->hard : WHY_INTERRUPT;

@@ -420,8 +420,10 @@ enum req_flag_bits { /* include/linux/blk_types.h */
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
 #define SCHED_DEADLINE 6 /* include/uapi/linux/sched.h */
 #define MAX_RT_PRIO 100 /* include/linux/sched/prio.h */
-#define HARDIRQ_MASK 0x000f0000 /* in preempt_count: include/linux/preempt.h, as the next two */
+#define HARDIRQ_MASK 0x000f0000 /* in preempt_count: include/linux/preempt.h, as the next ones */
 #define NMI_MASK 0x00f00000
+#define HARDIRQ_MASK_BESIDE_DISABLE 0x0f000000 /* 7.x, where it counts disabled interrupts, too */
+#define NMI_MASK_BESIDE_DISABLE 0x70000000 /* the highest bit may be that of need_resched */
 #define SOFTIRQ_OFFSET 0x00000100
 #define SCX_TASK_QUEUED 0x00000001 /* include/linux/sched/ext.h */
 #define TASK_DEAD 0x00000080 /* include/linux/sched.h */

@@ -155,6 +155,8 @@ static int runqlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **sk
 	runqlat->skel->rodata->plain = is_plain(&probe->config);
 	if (probe->config.why)
 		find_preempt_count(runqlat);
+	/* It and the layout of the count came together, in 7.x. */
+	runqlat->skel->rodata->counts_disable = kernel__has_function("_raw_spin_lock_irq_disable");
 	probe->skel = runqlat;
 	*skeleton = runqlat->skel->skeleton;
 	return 0;

@@ -254,7 +254,6 @@ static uint64_t await_start(struct reference_culprits *all)
 {
 	char byte;
 
-	close(all->go[1]);
 	while (read(all->go[0], &byte, 1) < 0 && errno == EINTR)
 		;
 	return atomic_load(&all->end_ns);
@@ -274,6 +273,7 @@ static _Noreturn void live(struct reference_culprits *all, unsigned int which)
 	uint64_t end, before, waited;
 
 	become(all, which);
+	close(all->go[1]); /* before: the parent is the last one, and wakes all up */
 	close(all->start[1]);
 	close(all->bell[!which]);
 	close(which == 1 ? all->pong[1] : all->ping[1]);
@@ -303,6 +303,7 @@ static _Noreturn void stand_by(struct reference_culprits *all)
 	for (unsigned int i = 0; i < load__cpus(); i++)
 		if (load__cpu_from_end(i) != all->cpu && !load__pin(load__cpu_from_end(i)))
 			break;
+	close(all->go[1]); /* before: the parent is the last one, and wakes all up */
 	close(all->start[1]);
 	spin_until(await_start(all));
 	end_work(all);
