@@ -295,6 +295,7 @@ static __always_inline void split_waits(struct lat_cell *cell, struct bio *bio,
 		split_wait(cell, LAT_BY_THREAD, (__u32)pid_tgid, owner->comm, sample);
 	if (config_split(&config, LAT_BY_CGROUP))
 		split_wait(cell, LAT_BY_CGROUP, owner->submitter.cgroup, NULL, sample);
+	split_by_cpu(&split, cell, IOLAT_WAIT, bpf_get_smp_processor_id(), sample);
 }
 
 /* Counts a wait; start_ns 0: when it began is not known. */
@@ -306,7 +307,7 @@ static __always_inline void count_wait(struct lat_cell *cell, struct bio *bio,
 
 	COUNT(&config, cell->counts[LAT_SEEN]);
 	if ((config.disk && disk_id(bio->bi_bdev->bd_disk, false) != config.disk) ||
-	    owner->submitter.unwanted) {
+	    owner->submitter.unwanted || !cpu_wanted(&config, bpf_get_smp_processor_id())) {
 		COUNT(&config, cell->counts[LAT_FILTERED]);
 		if (start_ns && start_ns <= now)
 			COUNT_MORE(&config, cell->counts[LAT_FILTERED_NS], ns);

@@ -421,8 +421,9 @@ static const char *name_culprit(struct bpf_probe *probe, const struct why_who *w
 {
 	const struct lat_key disk = { .id = who->id, .by = LAT_BY_DISK };
 
-	if (who->id && who->comm[0] && why__is_of_quota(probe->common.ops->name, part))
-		return name_quota(probe, who, out);
+	if (why__is_of_quota(probe->common.ops->name,
+			     part)) /* no ID: a pair that is known by names */
+		return who->id && who->comm[0] ? name_quota(probe, who, out) : NULL;
 	if (who->id && why__is_of_disk(probe->common.ops->name, part))
 		return names__key(probe->common.names, &disk, NULL, out);
 	return name_victim(probe, who, out);

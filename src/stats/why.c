@@ -318,6 +318,12 @@ static void say_little(struct why_summary *summary, uint64_t slow_ns, const stru
 		    units__share(share, slow_ns, run->duration_ns));
 }
 
+/* Did the culprit of this wait for a CPU have it? That of a quota did not. */
+static bool has_cpu(const struct why_line *line)
+{
+	return strcmp(line->part, "quota") != 0;
+}
+
 /*
  * Page faults that waited for a CPU: runqlat knows who had it in all slow waits of the victim, in
  * page faults and elsewhere.
@@ -341,7 +347,7 @@ static void add_who_had_the_cpu(struct why_summary *summary, const struct run *r
 			if (victim && strcmp(line->victim, victim))
 				continue;
 			whole += line->ns;
-			if (!most && somebody(line->culprit)) /* the largest comes first */
+			if (!most && somebody(line->culprit) && has_cpu(line)) /* the largest */
 				most = line;
 		}
 		if (most && (double)most->ns >= LARGE_SHARE * (double)whole)

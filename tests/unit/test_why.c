@@ -94,6 +94,23 @@ TEST(a_fault_that_waited_for_a_cpu_was_behind_whom_runqlat_names)
 	why__free(runqlat.why);
 }
 
+TEST(a_fault_that_waited_for_a_cpu_was_not_behind_a_quota)
+{
+	struct run_probe runqlat;
+
+	add("web (1)", "quota", "/shop (20 % of a CPU)", 60);
+	add("web (1)", "other", "backup (2)", 40);
+	fold();
+	runqlat = probe;
+	probe.why = NULL;
+	new_probe("memlat");
+	add("web (1)", "runnable", NULL, 100);
+	around.probes[around.nr_probes++] = runqlat;
+	assert_sentence("100 % of the slow time of web (1): page faults waited for a CPU "
+			"(backup (2) had it for 40 % of its slow waits for a CPU)");
+	why__free(runqlat.why);
+}
+
 TEST(a_fault_that_waited_for_a_cpu_has_no_culprit_with_a_small_share)
 {
 	struct run_probe runqlat;
