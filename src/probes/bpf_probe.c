@@ -176,6 +176,18 @@ static void release(struct bpf_probe *probe)
 	probe->obj = NULL;
 }
 
+/* The object is part of the program's file. It is not read again, so its pages need not stay. */
+static void forget_object(const struct bpf_object_skeleton *skeleton)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), skipped;
+	uintptr_t at = (uintptr_t)skeleton->data;
+
+	skipped = (page - at % page) % page;
+	if (skeleton->data_sz > skipped + page)
+		madvise((void *)(at + skipped), (skeleton->data_sz - skipped) / page * page,
+			MADV_DONTNEED);
+}
+
 /* Other probes may load theirs meanwhile. */
 static int load_programs(struct bpf_object_skeleton *skeleton)
 {
@@ -183,6 +195,7 @@ static int load_programs(struct bpf_object_skeleton *skeleton)
 
 	opening__end_turn();
 	err = bpf_object__load_skeleton(skeleton); /* also maps .bss */
+	forget_object(skeleton);
 	opening__begin_turn();
 	return err;
 }
