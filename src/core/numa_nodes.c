@@ -10,40 +10,17 @@
 #include <string.h>
 
 #include "first_line.h"
+#include "number_list.h"
 
 #define NODES "/sys/devices/system/node"
 #define TIERS "/sys/devices/virtual/memory_tiering"
 #define LINE 4096
 
-static bool take_node(const char **at, unsigned long *node)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)**at))
-		return false;
-	*node = strtoul(*at, &end, 10);
-	*at = end;
-	return *node < NUMA_NODES;
-}
-
 int numa_list__parse(const char *text, uint64_t *mask)
 {
-	unsigned long low, high;
-
 	*mask = 0;
-	while (*text) {
-		if (!take_node(&text, &low))
-			return -EUCLEAN;
-		high = low;
-		if (*text == '-' && (text++, !take_node(&text, &high)))
-			return -EUCLEAN;
-		if (high < low || (*text && *text != ','))
-			return -EUCLEAN;
-		for (; low <= high; low++)
-			*mask |= UINT64_C(1) << low;
-		if (*text && !*++text)
-			return -EUCLEAN;
-	}
+	if (*text && number_list__each(text, NUMA_NODES - 1, number_list__set_bits, mask))
+		return -EUCLEAN;
 	return 0;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sysfs.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -10,59 +9,16 @@
 #include <string.h>
 
 #include <core/first_line.h>
+#include <core/number_list.h>
 
 #define LINE 4096
 #define PMUS "/sys/bus/event_source/devices"
 #define PCI "/sys/bus/pci/devices"
 
-/* Parses a decimal number up to `most`; advances *at. */
+/* What the kernel says is unexpected, whatever is wrong with it. */
 static int take_number(const char **at, unsigned long most, unsigned long *value)
 {
-	char *end;
-
-	if (!isdigit((unsigned char)**at))
-		return -EUCLEAN;
-	errno = 0;
-	*value = strtoul(*at, &end, 10);
-	if (errno || *value > most)
-		return -EUCLEAN;
-	*at = end;
-	return 0;
-}
-
-/* "8-15" or "8". */
-static int take_range(const char **at, unsigned long most, unsigned long *low, unsigned long *high)
-{
-	int err;
-
-	err = take_number(at, most, low);
-	*high = *low;
-	if (err || **at != '-')
-		return err;
-	(*at)++;
-	err = take_number(at, most, high);
-	return err ? err : *high < *low ? -EUCLEAN : 0;
-}
-
-typedef int take_one(void *to, unsigned long low, unsigned long high);
-
-/* Comma-separated ranges to the end of the text. */
-static int take_list(const char *at, unsigned long most, take_one *take, void *to)
-{
-	unsigned long low, high;
-	int err;
-
-	for (;;) {
-		err = take_range(&at, most, &low, &high);
-		if (!err)
-			err = take(to, low, high);
-		if (err)
-			return err;
-		if (!*at)
-			return 0;
-		if (*at++ != ',')
-			return -EUCLEAN;
-	}
+	return number_list__number(at, most, value) ? -EUCLEAN : 0;
 }
 
 struct cpu_list {
@@ -85,18 +41,8 @@ static int add_cpus(void *to, unsigned long low, unsigned long high)
 int sysfs_cpus__parse(const char *text, unsigned int *cpus, unsigned int most)
 {
 	struct cpu_list list = { .cpus = cpus, .most = most };
-	int err;
 
-	err = take_list(text, TIER_CPUS - 1, add_cpus, &list);
-	return err ? err : (int)list.nr;
-}
-
-static int add_bits(void *to, unsigned long low, unsigned long high)
-{
-	uint64_t *bits = to;
-
-	*bits |= (UINT64_MAX >> (63 - (high - low))) << low;
-	return 0;
+	return number_list__each(text, TIER_CPUS - 1, add_cpus, &list) ? -EUCLEAN : (int)list.nr;
 }
 
 int sysfs_format__parse(const char *text, unsigned int *which, uint64_t *bits)
@@ -108,7 +54,9 @@ int sysfs_format__parse(const char *text, unsigned int *which, uint64_t *bits)
 		if (strncmp(text, fields[i], strlen(fields[i])))
 			continue;
 		*which = i;
-		return take_list(text + strlen(fields[i]), 63, add_bits, bits);
+		return number_list__each(text + strlen(fields[i]), 63, number_list__set_bits, bits)
+			       ? -EUCLEAN
+			       : 0;
 	}
 	return -EUCLEAN;
 }
