@@ -148,22 +148,22 @@ bool names__are_cheap(const struct names *names)
 }
 
 /* Of a long path, keeps the end: it says more than the beginning. */
-static void name_cgroup(const struct names *names, uint64_t id, char out[RUN_NAME])
+void names__cgroup_text(const struct names *names, uint64_t id, char *out, size_t size)
 {
 	const char *path = names__cgroup_path(names, id);
 	size_t len;
 
 	if (!path) {
-		snprintf(out, RUN_NAME, "cgroup %" PRIu64, id);
+		snprintf(out, size, "cgroup %" PRIu64, id);
 		return;
 	}
 	len = strlen(path);
-	if (len < RUN_NAME) {
-		sanitize__text(out, RUN_NAME, path);
+	if (len < size) {
+		sanitize__text(out, size, path);
 		return;
 	}
 	memcpy(out, "...", 3);
-	sanitize__text(out + 3, RUN_NAME - 3, path + len - (RUN_NAME - 4));
+	sanitize__text(out + 3, size - 3, path + len - (size - 4));
 }
 
 /* A name as the kernel has it, without a terminator if it is long; NULL: none. */
@@ -197,7 +197,7 @@ const char *names__key(struct names *names, const struct lat_key *key, const cha
 	else if (key->by == LAT_BY_DISK)
 		name_disk(names, key->id, text, out);
 	else if (key->by == LAT_BY_CGROUP)
-		name_cgroup(names, key->id, out);
+		names__cgroup_text(names, key->id, out, RUN_NAME);
 	else if (key->by == LAT_BY_CPU)
 		snprintf(out, RUN_NAME, "CPU %llu", key->id);
 	else

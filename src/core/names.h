@@ -37,6 +37,9 @@ int names__cgroup(const struct names *names, const char *path, uint64_t *id);
 /* The whole path of a cgroup, also of one that is gone; NULL: not known. As it is: sanitize it. */
 const char *names__cgroup_path(const struct names *names, uint64_t id);
 
+/* The path, of which the end stays if it is long; without one, "cgroup ID". */
+void names__cgroup_text(const struct names *names, uint64_t id, char *out, size_t size);
+
 /*
  * What had a CPU, if no task did: "softirq net_rx", "timer", "IRQ 24 (virtio0-input.0)", or "an
  * interrupt". `source` is an enum why_source. Returns out.

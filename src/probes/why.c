@@ -401,19 +401,11 @@ static const char *name_victim(struct bpf_probe *probe, const struct why_who *wh
 static const char *name_quota(struct bpf_probe *probe, const struct why_who *who,
 			      char out[RUN_NAME])
 {
-	const struct lat_key key = { .id = who->id & ~OF_OTHERS, .by = LAT_BY_CGROUP };
-	char share[RUN_NAME / 2], path[RUN_NAME], *from = path;
-	size_t len, room;
+	char share[RUN_NAME / 2];
+	int len = snprintf(share, sizeof(share), " (%.6s %% of a CPU)", who->comm);
 
-	len = (size_t)snprintf(share, sizeof(share), " (%.6s %% of a CPU)", who->comm);
-	names__key(probe->common.names, &key, NULL, path);
-	room = RUN_NAME - 1 - len;
-	if (strlen(path) > room) { /* as of a long path, the end stays */
-		from = path + strlen(path) - room;
-		memcpy(from, "...", 3);
-	}
-	snprintf(out, RUN_NAME, "%s%s", from, share);
-	return out;
+	names__cgroup_text(probe->common.names, who->id & ~OF_OTHERS, out, RUN_NAME - (size_t)len);
+	return strcat(out, share);
 }
 
 static const char *name_culprit(struct bpf_probe *probe, const struct why_who *who,
@@ -421,8 +413,7 @@ static const char *name_culprit(struct bpf_probe *probe, const struct why_who *w
 {
 	const struct lat_key disk = { .id = who->id, .by = LAT_BY_DISK };
 
-	if (why__is_of_quota(probe->common.ops->name,
-			     part)) /* no ID: a pair that is known by names */
+	if (why__is_of_quota(probe->common.ops->name, part)) /* without an ID, it is not known */
 		return who->id && who->comm[0] ? name_quota(probe, who, out) : NULL;
 	if (who->id && why__is_of_disk(probe->common.ops->name, part))
 		return names__key(probe->common.names, &disk, NULL, out);
