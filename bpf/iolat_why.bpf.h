@@ -430,8 +430,7 @@ __noinline int explain(struct why_end *end)
 /* The completion has been counted. If it is a sample, its start is set. */
 static __always_inline void why_explain(struct why_end *end, struct request *rq, __u64 now)
 {
-	if (!end->number || !end->is_sample || !why_slow(now - end->start_ns) ||
-	    !cpu_wanted(&config, bpf_get_smp_processor_id()))
+	if (!end->number || !end->is_sample || !why_slow(now - end->start_ns))
 		return;
 	end->disk = request_device(rq, false);
 	end->sector = rq->__sector;

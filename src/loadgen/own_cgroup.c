@@ -36,7 +36,6 @@ static const struct kind {
 } kinds[] = {
 	{ OWN_CGROUP_MEMORY, "cgroup2", NULL, "memory.max", NULL, NULL },
 	{ OWN_CGROUP_MEMORY, "cgroup", "memory", "memory.limit_in_bytes", NULL, NULL },
-	{ OWN_CGROUP_HIGH, "cgroup2", NULL, "memory.high", NULL, NULL },
 	{ OWN_CGROUP_QUOTA, "cgroup2", NULL, "cpu.max", "cpu.weight", "10000" },
 	{ OWN_CGROUP_QUOTA, "cgroup", "cpu", "cpu.cfs_quota_us", "cpu.shares", "262144" },
 };

@@ -12,7 +12,6 @@ struct own_cgroup;
 
 enum own_cgroup_limit {
 	OWN_CGROUP_MEMORY, /* in bytes */
-	OWN_CGROUP_HIGH, /* memory.high, in bytes; version 2 only */
 	OWN_CGROUP_QUOTA, /* us of CPU time in each 100 ms; its weight is the largest */
 };
 

@@ -153,10 +153,12 @@ static int runqlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **sk
 	}
 	PROBE_CONFIGURE(runqlat->skel, probe);
 	runqlat->skel->rodata->plain = is_plain(&probe->config);
-	if (probe->config.why)
+	if (probe->config.why) {
 		find_preempt_count(runqlat);
-	/* It and the layout of the count came together, in 7.x. */
-	runqlat->skel->rodata->counts_disable = kernel__has_function("_raw_spin_lock_irq_disable");
+		/* It and the layout of the count came together, in 7.x. */
+		runqlat->skel->rodata->counts_disable =
+			kernel__has_function("_raw_spin_lock_irq_disable");
+	}
 	probe->skel = runqlat;
 	*skeleton = runqlat->skel->skeleton;
 	return 0;
