@@ -2,7 +2,7 @@
 /*
  * Metric wait: how long a bio waits before it has a request, for a tag, for a limit of its cgroup,
  * for write-back throttling, or as the queue is frozen. From block_bio_queue to block_getrq of the
- * same bio: it mostly is in the same task, but tasks submit bios within bios.
+ * same bio. Both mostly happen in the same task, but a task may submit other bios between them.
  *
  * io.max holds bios back before block_bio_queue (since 5.10 and up to 7.3 at least), and a worker
  * submits them later. What goes through its code is stamped at the entry of __blk_throtl_bio(), and
@@ -107,7 +107,7 @@ static __always_inline struct bio_start *bio_place(struct bio *bio, __u64 sector
 
 /* ---- the start ---- */
 
-/* `again`: by the second of two programs, whose stamp is later if the first one ran. */
+/* `again`: by the second of two programs at the same event; if the first one ran, it is late. */
 static __always_inline int queue_bio(struct bio *bio, bool again)
 {
 	__u64 now = bpf_ktime_get_ns(), sector = bio->bi_iter.bi_sector;
@@ -196,8 +196,8 @@ static __always_inline void copy_bio(const struct bio_start *from, struct bio *b
 }
 
 /*
- * The first sectors of a bio become one of their own, whose bi_private is that bio, of which the
- * rest is left. Both have waited since that was submitted. No block_bio_queue follows for either.
+ * A bio is split: its first sectors become a new bio, whose bi_private is the old one, which keeps
+ * the rest. Both have waited since the old one was submitted: no block_bio_queue follows.
  */
 SEC("tp_btf/block_split")
 int BPF_PROG(bio_split, struct bio *part)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For whom page faults slept, by functions of the kernel that only the methods fentry and kprobe
- * can be at: the disk of a swap-in, and the thread that served a fault by userfaultfd. Only
- * memlat_why.bpf.h includes it.
+ * What page faults slept for: the disk of a swap-in, and the thread that served a fault by
+ * userfaultfd. Only the methods fentry and kprobe see the functions of the kernel that tell it.
+ * Included by memlat_why.bpf.h alone.
  *
  * userfaultfd_wake_function() runs in the thread that answers, for each fault that waits there,
  * also if the answer is for another page. If it then wakes the task up, that thread has served it.

@@ -571,8 +571,8 @@ static __always_inline void describe_cpu(struct why_who *who, __u32 cpu)
 }
 
 /*
- * The task group whose quota made the task wait: the only one from its own up that has a quota.
- * NULL: several have, or its cgroup is not one of version 2.
+ * The task group whose quota made the task wait, if only one has a quota, of the task's own group
+ * and those above it. NULL: several have, or the cgroup is of version 1.
  */
 static __always_inline struct task_group *limited_group(struct task_struct *task)
 {

@@ -127,9 +127,9 @@ static __always_inline __u64 task_cgroup(struct task_struct *task, bool raw)
 #define CGROUP_DEPTH 16
 
 /*
- * Is it the cgroup of that id, or below it? Walks up by `self.parent`, whose `cgroup` is the
- * parent: the ancestor arrays changed shape in 6.1 (7f203bc89eb6), and the depth of a cgroup
- * cannot be told from its path inside a cgroup namespace.
+ * Is this the cgroup with that id, or one below it? Goes from parent to parent (self.parent). The
+ * array of ancestors changed its shape in 6.1 (7f203bc89eb6), and inside a cgroup namespace the
+ * path does not tell the depth of a cgroup.
  */
 static __always_inline bool cgroup_is_in(struct cgroup *cgroup, bool raw, __u64 id)
 {

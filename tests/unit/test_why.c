@@ -74,57 +74,55 @@ TEST(little_slow_time_is_said_to_be_little)
 		"backup (2) had the CPU");
 }
 
-/* memlat's faults of web waited for a CPU. Runqlat has waits of web, and of others. */
-TEST(a_fault_that_waited_for_a_cpu_was_behind_whom_runqlat_names)
-{
-	struct run_probe runqlat;
+static struct run_probe runqlat; /* next to memlat */
 
-	add("web (1)", "other", "backup (2)", 62);
-	add("web (1)", "idle", NULL, 38);
-	add("db (3)", "other", "hog (4)", 1000);
+/* What was added is runqlat's; memlat has page faults of web that waited for a CPU. */
+static void begin_memlat(void)
+{
 	fold();
 	runqlat = probe;
 	probe.why = NULL;
 	new_probe("memlat");
 	add("web (1)", "runnable", NULL, 100);
-	assert_sentence("100 % of the slow time of web (1): page faults waited for a CPU");
+}
+
+/* The run has runqlat, too. */
+static void assert_sentence_with_runqlat(const char *sentence)
+{
 	around.probes[around.nr_probes++] = runqlat;
-	assert_sentence("100 % of the slow time of web (1): page faults waited for a CPU "
-			"(backup (2) had it for 62 % of its slow waits for a CPU)");
+	assert_sentence(sentence);
 	why__free(runqlat.why);
+}
+
+TEST(a_fault_that_waited_for_a_cpu_was_behind_whom_runqlat_names)
+{
+	add("web (1)", "other", "backup (2)", 62);
+	add("web (1)", "idle", NULL, 38);
+	add("db (3)", "other", "hog (4)", 1000);
+	begin_memlat();
+	assert_sentence("100 % of the slow time of web (1): page faults waited for a CPU");
+	assert_sentence_with_runqlat(
+		"100 % of the slow time of web (1): page faults waited for a CPU "
+		"(backup (2) had it for 62 % of its slow waits for a CPU)");
 }
 
 TEST(a_fault_that_waited_for_a_cpu_was_not_behind_a_quota)
 {
-	struct run_probe runqlat;
-
 	add("web (1)", "quota", "/shop (20 % of a CPU)", 60);
 	add("web (1)", "other", "backup (2)", 40);
-	fold();
-	runqlat = probe;
-	probe.why = NULL;
-	new_probe("memlat");
-	add("web (1)", "runnable", NULL, 100);
-	around.probes[around.nr_probes++] = runqlat;
-	assert_sentence("100 % of the slow time of web (1): page faults waited for a CPU "
-			"(backup (2) had it for 40 % of its slow waits for a CPU)");
-	why__free(runqlat.why);
+	begin_memlat();
+	assert_sentence_with_runqlat(
+		"100 % of the slow time of web (1): page faults waited for a CPU "
+		"(backup (2) had it for 40 % of its slow waits for a CPU)");
 }
 
 TEST(a_fault_that_waited_for_a_cpu_has_no_culprit_with_a_small_share)
 {
-	struct run_probe runqlat;
-
 	add("web (1)", "other", "backup (2)", 24);
 	add("web (1)", "idle", NULL, 76);
-	fold();
-	runqlat = probe;
-	probe.why = NULL;
-	new_probe("memlat");
-	add("web (1)", "runnable", NULL, 100);
-	around.probes[around.nr_probes++] = runqlat;
-	assert_sentence("100 % of the slow time of web (1): page faults waited for a CPU");
-	why__free(runqlat.why);
+	begin_memlat();
+	assert_sentence_with_runqlat(
+		"100 % of the slow time of web (1): page faults waited for a CPU");
 }
 
 TEST(parts_sum_to_the_whole)
