@@ -300,15 +300,21 @@ static _Noreturn void live(struct reference_culprits *all, unsigned int which)
 	end_work(all);
 }
 
+/* To another CPU than the victim's, if there is one. */
+static void leave_cpu(const struct reference_culprits *all)
+{
+	for (unsigned int i = 0; i < load__cpus(); i++)
+		if (load__cpu_from_end(i) != all->cpu && !load__pin(load__cpu_from_end(i)))
+			break;
+}
+
 /* In a session of its own, it does not have the weight of the others. */
 static _Noreturn void stand_by(struct reference_culprits *all)
 {
 	prctl(PR_SET_NAME, "bystander");
 	setsid();
 	setpriority(PRIO_PROCESS, 0, 10);
-	for (unsigned int i = 0; i < load__cpus(); i++)
-		if (load__cpu_from_end(i) != all->cpu && !load__pin(load__cpu_from_end(i)))
-			break;
+	leave_cpu(all);
 	close(all->go[1]); /* before: the parent is the last one, and wakes all up */
 	close(all->start[1]);
 	spin_until(await_start(all));
@@ -419,6 +425,7 @@ int reference_culprits__prepare(struct reference_culprits *all)
 	close(all->pong[1]);
 	if (err)
 		return err;
+	leave_cpu(all); /* what this process does is no part of the situation */
 	if (is(all, "moved"))
 		load__pin(!all->cpu);
 	await_close(all->start[0]);
