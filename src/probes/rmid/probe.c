@@ -572,12 +572,13 @@ static int mend_losses(struct rmid *rmid)
 	return module__dump(rmid->module);
 }
 
+/* A CPU with a timer sends its records at each tick, but an idle one may have no more ticks. */
 static int take_states(struct rmid *rmid, uint64_t until)
 {
 	int err = 0;
 
 	for (unsigned int cpu = 0; !err && cpu < rmid->cpus.nr; cpu++)
-		if (rmid->cpus.online[cpu] && !rmid->timed[cpu])
+		if (rmid->cpus.online[cpu] && (!rmid->timed[cpu] || rmid->stopped))
 			err = states__take(&rmid->states, cpu, &rmid->attribution, until,
 					   rmid->stopped);
 	return err;
