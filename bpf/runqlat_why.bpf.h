@@ -432,7 +432,8 @@ __noinline int walk_cpu(__u32 cpu)
 
 /*
  * The time in the queues of other CPUs, before the task was moved here: the last `left` of it. What
- * is known of the moves is divided, too; returns the rest.
+ * is known of the moves is divided, too; returns the rest. By CPU, that is all: who had another CPU
+ * never had this one.
  */
 static __always_inline __u64 walk_moves(struct walk *walk, const struct slow *slow, __u64 left)
 {
@@ -440,7 +441,7 @@ static __always_inline __u64 walk_moves(struct walk *walk, const struct slow *sl
 	__u64 began_ns = slow->end_ns - slow->ns, before;
 	struct runqlat_clock *clock;
 
-	if (wakeup->tid != (__u32)slow->victim->pid)
+	if (wakeup->tid != (__u32)slow->victim->pid || why_by() == LAT_BY_CPU)
 		return left;
 #pragma clang loop unroll(disable)
 	for (__u32 i = 1; i <= MOVES; i++) {

@@ -104,7 +104,17 @@ blames_own() {
 blames_move() {
 	blame moved 1ms 3000 && adds_up && [ "$(why_printed moved_least_ns)" -gt 0 ] &&
 		is_within $(($(why_printed moved_least_ns) * 95 / 100)) "$(blamed "$(hog_is 1 realtime)")" \
-			$(($(why_printed moved_most_ns) * 105 / 100)) && share 1 95 "part <> 'moved'"
+			$(($(why_printed moved_most_ns) * 105 / 100)) && share 1 95 "part <> 'moved'" &&
+		blames_no_cpu_for_another
+}
+
+# By CPU, the same waits are said to have been on another one: the hog never had the CPU that the victim came to.
+blames_no_cpu_for_another() {
+	local other=$((why_cpu ? 0 : 1))
+
+	blame_by_cpu moved 1ms 3000 && adds_up && tap_same "$(of_cpu $other "culprit LIKE 'hog1 (%'")" 0 &&
+		is_within $(($(why_printed moved_least_ns) * 95 / 100)) "$(of_cpu $other "part = 'moved'")" \
+			$(($(why_printed moved_most_ns) * 105 / 100))
 }
 
 # throttled_ns: how long the cgroup was out of quota

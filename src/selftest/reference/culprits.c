@@ -229,12 +229,12 @@ static void enter_cgroup(struct reference_culprits *all)
 		fail(all, "cannot enter the cgroup");
 }
 
+/* It takes its name when it has its CPU: what it waited for before is no part of the situation. */
 static void become(struct reference_culprits *all, unsigned int which)
 {
 	static const char *const names[] = { "victim", "hog1", "hog2" };
 	const char *name = which > 1 && is(all, "crowd") ? "crowd" : names[which];
 
-	prctl(PR_SET_NAME, !which && is(all, "held") ? "held" : name);
 	if (load__pin(all->cpu))
 		fail(all, "cannot run on the CPU");
 	if (which ? has_turns(all) : is(all, "limited"))
@@ -247,6 +247,7 @@ static void become(struct reference_culprits *all, unsigned int which)
 		fail(all, "cannot use SCHED_IDLE");
 	if (!which && is(all, "quota"))
 		enter_cgroup(all);
+	prctl(PR_SET_NAME, !which && is(all, "held") ? "held" : name);
 }
 
 /*
@@ -273,19 +274,18 @@ static _Noreturn void end_work(struct reference_culprits *all)
 	reference_sched__park_end();
 }
 
-/* The parent's wait for the start ends when all have closed its pipe. */
 static _Noreturn void live(struct reference_culprits *all, unsigned int which)
 {
 	uint64_t end, before, waited;
 
 	become(all, which);
 	close(all->go[1]); /* before: the parent is the last one, and wakes all up */
-	close(all->start[1]);
 	close(all->bell[!which]);
 	close(which == 1 ? all->pong[1] : all->ping[1]);
 	if (!which)
 		close(all->pong[1]);
 	signal(SIGPIPE, SIG_IGN);
+	close(all->ready[1]);
 	end = await_start(all);
 	before = ran_ns();
 	waited = waited_ns();
@@ -316,7 +316,7 @@ static _Noreturn void stand_by(struct reference_culprits *all)
 	setpriority(PRIO_PROCESS, 0, 10);
 	leave_cpu(all);
 	close(all->go[1]); /* before: the parent is the last one, and wakes all up */
-	close(all->start[1]);
+	close(all->ready[1]);
 	spin_until(await_start(all));
 	end_work(all);
 }
@@ -364,40 +364,57 @@ static unsigned int count_processes(const struct reference_culprits *all)
 		       : 1;
 }
 
-static int start_one(struct reference_culprits *all, unsigned int which, pid_t *at)
-{
-	pid_t pid = fork();
-
-	if (pid < 0)
-		return reference__fail(all->why, -errno, "cannot fork: %s", strerror(errno));
-	if (pid) {
-		*at = pid;
-		return 0;
-	}
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (at == &all->bystander_pid)
-		stand_by(all);
-	live(all, which);
-}
-
-static int start_all(struct reference_culprits *all)
-{
-	int err = 0;
-
-	reference_sched__outweigh();
-	if (all->bystander && load__cpus() > 1)
-		err = start_one(all, 0, &all->bystander_pid);
-	for (unsigned int i = 0; !err && i < all->processes; i++)
-		err = start_one(all, i, &all->pids[i]);
-	return err;
-}
-
 static void await_close(int fd)
 {
 	char byte;
 
 	while (read(fd, &byte, 1) > 0)
 		;
+}
+
+/* Returns when it is ready, so that none of them waits for a CPU before the work begins. */
+static int start_one(struct reference_culprits *all, unsigned int which, pid_t *at)
+{
+	pid_t pid;
+
+	if (pipe2(all->ready, O_CLOEXEC))
+		return reference__fail(all->why, -errno, "cannot create a pipe: %s",
+				       strerror(errno));
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (at == &all->bystander_pid)
+			stand_by(all);
+		live(all, which);
+	}
+	close(all->ready[1]);
+	if (pid > 0)
+		await_close(all->ready[0]);
+	close(all->ready[0]);
+	if (pid < 0)
+		return reference__fail(all->why, -errno, "cannot fork: %s", strerror(errno));
+	*at = pid;
+	return atomic_load(&all->err);
+}
+
+/*
+ * They begin on the CPU that they need: then they are on no other. This process leaves it: what it
+ * does is no part of the situation.
+ */
+static int start_all(struct reference_culprits *all)
+{
+	int err = 0;
+
+	load__pin(all->cpu); /* if that fails, they fail */
+	reference_sched__outweigh();
+	if (all->bystander && load__cpus() > 1)
+		err = start_one(all, 0, &all->bystander_pid);
+	for (unsigned int i = 0; !err && i < all->processes; i++)
+		err = start_one(all, i, &all->pids[i]);
+	leave_cpu(all);
+	if (is(all, "moved"))
+		load__pin(!all->cpu);
+	return err;
 }
 
 static void reap(pid_t pid)
@@ -411,25 +428,18 @@ int reference_culprits__prepare(struct reference_culprits *all)
 	int err;
 
 	all->processes = count_processes(all);
-	if (pipe2(all->start, O_CLOEXEC) || pipe2(all->go, O_CLOEXEC) ||
-	    pipe2(all->done, O_CLOEXEC) || pipe2(all->bell, O_CLOEXEC) ||
-	    pipe2(all->ping, O_CLOEXEC) || pipe2(all->pong, O_CLOEXEC))
+	if (pipe2(all->go, O_CLOEXEC) || pipe2(all->done, O_CLOEXEC) ||
+	    pipe2(all->bell, O_CLOEXEC) || pipe2(all->ping, O_CLOEXEC) ||
+	    pipe2(all->pong, O_CLOEXEC))
 		return reference__fail(all->why, -errno, "cannot create a pipe: %s",
 				       strerror(errno));
 	err = start_all(all);
-	close(all->start[1]);
 	close(all->done[1]);
 	close(all->bell[0]);
 	close(all->bell[1]);
 	close(all->ping[1]);
 	close(all->pong[1]);
-	if (err)
-		return err;
-	leave_cpu(all); /* what this process does is no part of the situation */
-	if (is(all, "moved"))
-		load__pin(!all->cpu);
-	await_close(all->start[0]);
-	return atomic_load(&all->err);
+	return err;
 }
 
 int reference_culprits__run(struct reference_culprits *all)

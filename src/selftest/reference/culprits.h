@@ -42,8 +42,11 @@ struct reference_culprits {
 	bool bystander; /* a process "bystander" of little weight wants another CPU meanwhile */
 
 	unsigned int processes;
-	/* Pipes between the processes; `go` is closed when the work begins. */
-	int start[2], go[2], done[2], bell[2], ping[2], pong[2];
+	/*
+	 * Pipes between the processes: `ready` of the one that starts; it closes it when it has all
+	 * that it needs. `go` is closed when the work begins.
+	 */
+	int ready[2], go[2], done[2], bell[2], ping[2], pong[2];
 	_Atomic uint64_t end_ns; /* 0: not yet */
 	_Atomic uint64_t turn_ns; /* when the turn of the hog began; 0: it sleeps */
 	atomic_int err;
