@@ -14,7 +14,7 @@
  * after so many, culprits are not named.
  */
 #define WALK_TURNS (WHY_TURNS - WHY_BLOCK)
-#define MOST_SETTLED 128
+#define MOST_SETTLED 1024 /* 80 tasks that take turns need some 400 in a wait of 2 s */
 
 /* How long before its wait a task may have been woken up: the other CPU had to take it. */
 #define WAKEUP_NS 1000000

@@ -307,7 +307,7 @@ static __always_inline bool why_named(const struct why_name *name, struct task_s
 
 /* ---- the culprits of one sample ---- */
 
-#define WHY_SUMS 32
+#define WHY_SUMS 64
 
 /* What is known of one culprit. */
 struct why_sum {
@@ -391,8 +391,8 @@ static __always_inline struct why_sum *why_sum_of(struct why_scratch *scratch, _
 						  const struct why_who *victim)
 {
 	__u32 hash = (__u32)(id + part) * 0x9e3779b1;
-	struct why_sum *sum = &scratch->sums[hash >> 27 & (WHY_SUMS - 1)];
-	struct why_sum *other = &scratch->sums[hash >> 22 & (WHY_SUMS - 1)];
+	struct why_sum *sum = &scratch->sums[hash >> 26 & (WHY_SUMS - 1)];
+	struct why_sum *other = &scratch->sums[hash >> 20 & (WHY_SUMS - 1)];
 
 	if (why_fits(sum, id, part))
 		return sum;

@@ -196,9 +196,9 @@ of_name() {
 }
 
 # had NAME RAN [ALL]: the victim waited for tasks of that name, as long as they ran: it always wants the CPU. ALL: with what they
-# ran before, when it did not always want it
+# ran before, when it did not always want it. A clock of CPU time goes on in an interrupt, which is another part.
 had() {
-	local least=$(($2 * 95 / 100)) most=$((${3:-$2} * 105 / 100))
+	local least=$(($2 * 95 / 100 - $(blamed "part = 'interrupts'"))) most=$((${3:-$2} * 105 / 100))
 
 	is_within $least "$(of_name "$1")" $most && is_within $least "$(named "$1")" $most && return
 	echo "($1)"
