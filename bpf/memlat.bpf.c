@@ -248,6 +248,10 @@ static __always_inline void call_measured(struct lat_cell *cell, const struct me
 	COUNT(&config, cell->counts[LAT_SEEN]);
 	if (on_other_cpu(cell, from))
 		return;
+	if (call->tries)
+		COUNT_MORE(&config, cell->counts[LAT_JOINED], call->tries);
+	if (result & result_error())
+		COUNT(&config, cell->counts[LAT_ERRORS]);
 	if (config.by)
 		bits = with_cpu(call->bits, from) | result_bits(result) | take_mark();
 	record(cell, ns, bits);
@@ -276,13 +280,8 @@ static __always_inline bool call_measurable(struct lat_cell *cell, const struct 
 		call_unknown(cell, LAT_MISSED_START);
 		return false;
 	}
-	if (call->tries)
-		COUNT_MORE(&config, cell->counts[LAT_JOINED], call->tries);
-	if (now >= call->start_ns) {
-		if (result & result_error())
-			COUNT(&config, cell->counts[LAT_ERRORS]);
+	if (now >= call->start_ns)
 		return true;
-	}
 	COUNT(&config, cell->counts[LAT_SEEN]);
 	COUNT(&config, cell->counts[LAT_NEGATIVE]);
 	return false;

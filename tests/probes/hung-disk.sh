@@ -69,15 +69,14 @@ hung_by() {
 }
 
 hung_disk() {
-	local method elsewhere patience_of_the_kernel
+	local method elsewhere
 
 	frozen_disk || { skip 'a disk that hangs' 'no file system can be frozen here' && return; }
 	at_exit=(thaw "${at_exit[@]}")
 	truncate -s 1M "$scratch/elsewhere"
 	elsewhere=$(losetup -f --show "$scratch/elsewhere") || return
 	at_exit=("losetup -d $elsewhere" "${at_exit[@]}")
-	patience_of_the_kernel=$(<"$hung")
-	echo 0 >"$hung" 2>/dev/null
+	be_patient
 	window hung_window || return
 	for method in "${methods[@]}" other; do
 		hung_by "$method"
@@ -89,5 +88,4 @@ hung_disk() {
 		is "$method: writes that hang since the attach are not older" "$(fact "$method" iolat.in_flight_before)" 0
 		within "$method: but in flight" 2 "$(fact "$method" iolat.in_flight)" "$forever"
 	done
-	echo "$patience_of_the_kernel" >"$hung" 2>/dev/null
 }

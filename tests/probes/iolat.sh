@@ -619,13 +619,20 @@ other_ns() {
 		JOIN metric ON metric.id = series.metric WHERE metric.name = '$2' AND split = 'cgroup' AND series.name = '(other)'"
 }
 
+# be_patient: the kernel does not complain of tasks that hang, until the end of the suite
+be_patient() {
+	[ -e "$hung" ] || return 0
+	at_exit+=("wait_for_hung $(<"$hung")")
+	wait_for_hung 0
+}
+wait_for_hung() { echo "$1" >"$hung"; }
+
 # Writes to a loop device whose file is on a frozen file system.
 in_flight() {
-	local method missed patience_of_the_kernel other
+	local method missed other
 
 	loop_disk off || return
-	patience_of_the_kernel=$(<"$hung")
-	echo 0 >"$hung"
+	be_patient
 	window flight_window || return
 	for method in "${methods[@]}" cgroups; do
 		missed=8
@@ -638,7 +645,6 @@ in_flight() {
 	other=$(other_ns cgroups total)
 	within 'in flight: (other) has requests of unknown submitters' 1 "${other:-0}" "$forever"
 	is 'in flight: no cgroup is said to have less of them' "$(fact cgroups total.other_most_ns)" "${other:-0}"
-	echo "$patience_of_the_kernel" >"$hung"
 }
 
 all_requests() {
