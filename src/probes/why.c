@@ -593,10 +593,12 @@ static void cut_zero(struct why_event *event)
 		event->user_size -= 8;
 }
 
-static int add_event(struct bpf_probe *probe, struct why_event *event)
+/* `until_ns`: when the interval ended. */
+static int add_event(struct bpf_probe *probe, struct why_event *event, uint64_t until_ns)
 {
 	struct table *table = probe->common.entry->why->events;
-	uint64_t at = event->end_ns > probe->start_ns ? event->end_ns - probe->start_ns : 0;
+	uint64_t end_ns = event->end_ns < until_ns ? event->end_ns : until_ns;
+	uint64_t at = end_ns > probe->start_ns ? end_ns - probe->start_ns : 0;
 	int err;
 
 	cut_zero(event);
@@ -632,16 +634,22 @@ static int by_end(const void *left, const void *right)
 	return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
 }
 
-static int read_events(struct bpf_probe *probe)
+/* What was sent since the interval ended is kept for the next one, if there is one. */
+static int read_events(struct bpf_probe *probe, uint64_t until_ns)
 {
 	struct why_reader *reader = probe->why;
+	unsigned int nr = 0;
 	int err = 0;
 
 	ring_buffer__consume(reader->events);
 	qsort(reader->kept, reader->nr_kept, sizeof(reader->kept[0]), by_end);
-	for (unsigned int i = 0; !err && i < reader->nr_kept; i++)
-		err = add_event(probe, &reader->kept[i]);
-	reader->nr_kept = 0;
+	for (; nr < reader->nr_kept; nr++)
+		if (!probe->closed && reader->kept[nr].end_ns > until_ns)
+			break;
+	for (unsigned int i = 0; !err && i < nr; i++)
+		err = add_event(probe, &reader->kept[i], until_ns);
+	reader->nr_kept -= nr;
+	memmove(reader->kept, reader->kept + nr, reader->nr_kept * sizeof(reader->kept[0]));
 	why__keep_slowest(probe->common.entry->why);
 	return err;
 }
@@ -699,7 +707,7 @@ int why__interval(struct bpf_probe *probe, uint64_t at_ns)
 	read_cells(probe, probe->common.entry->why);
 	learn_disks(reader);
 	describe_disks(probe);
-	err = read_events(probe); /* in order of time after the last interval */
+	err = read_events(probe, at_ns); /* in order of time after the last interval */
 	if (probe->closed && !reader->has_threshold)
 		choose_slowest(probe);
 	probe->why_row_ns = at_ns - probe->start_ns;

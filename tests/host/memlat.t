@@ -9,10 +9,10 @@ extent=compact repeated=''
 . tests/probes/memlat.sh
 head -c 1M /dev/zero >"$disk_fs/gup-$$"
 on_exit rm -f "$disk_fs/gup-$$"
-for way in '' -r -u "-d $disk_fs/gup-$$"; do
-	# shellcheck disable=SC2086 # an option and its argument
-	gup_faults $way
-done
+gup_faults
+gup_faults -r
+gup_faults -u
+gup_faults -d "$disk_fs/gup-$$"
 calm
 
 # A process that faults as fast as it can, until the recorder has ended. Its faults are filtered, and are no missed starts.
