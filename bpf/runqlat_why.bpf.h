@@ -380,13 +380,16 @@ static long walk_super(__u32 n, struct way *way)
 	       0;
 }
 
-/* What is before the turns in the ring: `block` is the last one that ended before them. */
+/*
+ * What is before the turns in the ring: `block` is the last one that ended before them. The turns
+ * in the ring are in blocks, too, which took the places of the oldest ones.
+ */
 static __always_inline void walk_blocks(struct way *way, __u64 block)
 {
-	__u64 first = 0;
+	__u64 ended = block + WHY_TURNS / WHY_BLOCK, first = 0;
 
-	if (block > WHY_BLOCKS - 2) /* then from the end of a block of blocks */
-		first = (block - (WHY_BLOCKS - 2) + WHY_BLOCK - 1) / WHY_BLOCK * WHY_BLOCK;
+	if (ended > WHY_BLOCKS - 2) /* then from the end of a block of blocks */
+		first = (ended - (WHY_BLOCKS - 2) + WHY_BLOCK - 1) / WHY_BLOCK * WHY_BLOCK;
 	way->newest = block;
 	bpf_loop(block - first, walk_block, way, 0);
 	if (way->walk->high <= way->walk->low)
