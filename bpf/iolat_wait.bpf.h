@@ -196,8 +196,9 @@ static __always_inline void copy_bio(const struct bio_start *from, struct bio *b
 }
 
 /*
- * A bio is split: its first sectors become a new bio, whose bi_private is the old one, which keeps
- * the rest. Both have waited since the old one was submitted: no block_bio_queue follows.
+ * A bio is split. A new bio takes the first sectors, and its bi_private points to the old one,
+ * which keeps the rest. Both have waited since the old one was submitted: no block_bio_queue
+ * follows.
  */
 SEC("tp_btf/block_split")
 int BPF_PROG(bio_split, struct bio *part)

@@ -23,9 +23,9 @@ static __always_inline __u32 mapping_kind(struct vm_area_struct *vma)
 }
 
 /*
- * The page fault of the current task for which the kernel has called a function. Faults can nest;
- * it is the innermost one whose stack frame is above that of the function. NULL: the function was
- * not called for a fault, or the fault is not measured.
+ * The page fault for which the kernel has called a function in the current task. A fault can happen
+ * within another one, so this takes the last one that began before the function did: its stack
+ * frame is above that of the function. NULL: there is none, or it is not measured.
  */
 static __always_inline struct memlat_call *call_around(__u32 frame)
 {

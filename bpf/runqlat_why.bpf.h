@@ -575,8 +575,8 @@ static __always_inline void describe_cpu(struct why_who *who, __u32 cpu)
 }
 
 /*
- * The task group whose quota made the task wait, if only one has a quota, of the task's own group
- * and those above it. NULL: several have, or the cgroup is of version 1.
+ * The task group whose quota made the task wait: its own group or one above it. NULL: more than one
+ * of them has a quota, so it is not known which; or the cgroup is of version 1.
  */
 static __always_inline struct task_group *limited_group(struct task_struct *task)
 {

@@ -643,11 +643,9 @@ static int read_events(struct bpf_probe *probe, uint64_t until_ns)
 
 	ring_buffer__consume(reader->events);
 	qsort(reader->kept, reader->nr_kept, sizeof(reader->kept[0]), by_end);
-	for (; nr < reader->nr_kept; nr++)
-		if (!probe->closed && reader->kept[nr].end_ns > until_ns)
-			break;
-	for (unsigned int i = 0; !err && i < nr; i++)
-		err = add_event(probe, &reader->kept[i], until_ns);
+	while (!err && nr < reader->nr_kept &&
+	       (probe->closed || reader->kept[nr].end_ns <= until_ns))
+		err = add_event(probe, &reader->kept[nr++], until_ns);
 	reader->nr_kept -= nr;
 	memmove(reader->kept, reader->kept + nr, reader->nr_kept * sizeof(reader->kept[0]));
 	why__keep_slowest(probe->common.entry->why);

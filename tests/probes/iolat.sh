@@ -622,7 +622,7 @@ other_ns() {
 # be_patient: the kernel does not complain of tasks that hang, until the end of the suite
 be_patient() {
 	[ -e "$hung" ] || return 0
-	at_exit+=("wait_for_hung $(<"$hung")")
+	at_exit=("wait_for_hung $(<"$hung")" "${at_exit[@]}") # if called again: the first value is restored last
 	wait_for_hung 0
 }
 wait_for_hung() { echo "$1" >"$hung"; }

@@ -65,7 +65,10 @@ static struct counters read_counters(void)
 	return counters;
 }
 
-/* Most often no CPU switches while it reads: then nothing hidden escapes. */
+/*
+ * The kernel's count and the program's are of one moment if no CPU switches while both are read. If
+ * that does not come about, the closest reading: what is said to be hidden is still the least.
+ */
 static void print_counters(void)
 {
 	struct counters best = read_counters();

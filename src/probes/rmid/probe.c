@@ -697,8 +697,8 @@ static int end_interval(struct probe *probe, uint64_t at_ns)
 }
 
 /*
- * With a timer, waits until every CPU has reported up to the end. Otherwise the state of each CPU
- * stays as it was when the programs were detached; the kernel waits for running ones.
+ * With a timer, waits until every CPU that has ticks has reported up to the end. The state of each
+ * CPU stays as it was when the programs were detached; the kernel waits for running ones.
  */
 static void fall_silent(struct rmid *rmid)
 {

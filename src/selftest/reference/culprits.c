@@ -229,14 +229,12 @@ static void enter_cgroup(struct reference_culprits *all)
 		fail(all, "cannot enter the cgroup");
 }
 
-/* It takes its name when it has its CPU: what it waited for before is no part of the situation. */
+/* It takes its name at the end: what it waited for before is no part of the situation. */
 static void become(struct reference_culprits *all, unsigned int which)
 {
 	static const char *const names[] = { "victim", "hog1", "hog2" };
 	const char *name = which > 1 && is(all, "crowd") ? "crowd" : names[which];
 
-	if (load__pin(all->cpu))
-		fail(all, "cannot run on the CPU");
 	if (which ? has_turns(all) : is(all, "limited"))
 		be_realtime(all);
 	/* The weights of two such priorities are 3.05 to 1. */
@@ -397,20 +395,32 @@ static int start_one(struct reference_culprits *all, unsigned int which, pid_t *
 	return atomic_load(&all->err);
 }
 
-/*
- * They begin on the CPU that they need: then they are on no other. This process leaves it: what it
- * does is no part of the situation.
- */
-static int start_all(struct reference_culprits *all)
+/* All but the bystander begin on the CPU that they need: then they are on no other. */
+static int start_on_cpu(struct reference_culprits *all)
 {
 	int err = 0;
 
-	load__pin(all->cpu); /* if that fails, they fail */
-	reference_sched__outweigh();
-	if (all->bystander && load__cpus() > 1)
-		err = start_one(all, 0, &all->bystander_pid);
+	if (load__pin(all->cpu))
+		return reference__fail(all->why, -EOPNOTSUPP, "cannot run on the CPU: %s",
+				       strerror(errno));
 	for (unsigned int i = 0; !err && i < all->processes; i++)
 		err = start_one(all, i, &all->pids[i]);
+	return err;
+}
+
+/* This process leaves the CPU: what it does is no part of the situation. */
+static int start_all(struct reference_culprits *all)
+{
+	cpu_set_t allowed;
+	int err = 0;
+
+	reference_sched__outweigh();
+	sched_getaffinity(0, sizeof(allowed), &allowed);
+	if (all->bystander && load__cpus() > 1)
+		err = start_one(all, 0, &all->bystander_pid);
+	if (!err)
+		err = start_on_cpu(all);
+	sched_setaffinity(0, sizeof(allowed), &allowed);
 	leave_cpu(all);
 	if (is(all, "moved"))
 		load__pin(!all->cpu);
