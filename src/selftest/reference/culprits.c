@@ -298,21 +298,13 @@ static _Noreturn void live(struct reference_culprits *all, unsigned int which)
 	end_work(all);
 }
 
-/* To another CPU than the victim's, if there is one. */
-static void leave_cpu(const struct reference_culprits *all)
-{
-	for (unsigned int i = 0; i < load__cpus(); i++)
-		if (load__cpu_from_end(i) != all->cpu && !load__pin(load__cpu_from_end(i)))
-			break;
-}
-
 /* In a session of its own, it does not have the weight of the others. */
 static _Noreturn void stand_by(struct reference_culprits *all)
 {
 	prctl(PR_SET_NAME, "bystander");
 	setsid();
 	setpriority(PRIO_PROCESS, 0, 10);
-	leave_cpu(all);
+	load__pin(all->aside);
 	close(all->go[1]); /* before: the parent is the last one, and wakes all up */
 	close(all->ready[1]);
 	spin_until(await_start(all));
@@ -370,13 +362,20 @@ static void await_close(int fd)
 		;
 }
 
-/* Returns when it is ready, so that none of them waits for a CPU before the work begins. */
+/*
+ * Returns when it is ready, so that none of them waits for a CPU before the work begins. All but
+ * the bystander begin on the CPU that they need: then they are on no other. This process leaves
+ * it at once: what it does is no part of the situation.
+ */
 static int start_one(struct reference_culprits *all, unsigned int which, pid_t *at)
 {
 	pid_t pid;
 
 	if (pipe2(all->ready, O_CLOEXEC))
 		return reference__fail(all->why, -errno, "cannot create a pipe: %s",
+				       strerror(errno));
+	if (at != &all->bystander_pid && load__pin(all->cpu))
+		return reference__fail(all->why, -EOPNOTSUPP, "cannot run on the CPU: %s",
 				       strerror(errno));
 	pid = fork();
 	if (!pid) {
@@ -385,6 +384,7 @@ static int start_one(struct reference_culprits *all, unsigned int which, pid_t *
 			stand_by(all);
 		live(all, which);
 	}
+	load__pin(all->aside);
 	close(all->ready[1]);
 	if (pid > 0)
 		await_close(all->ready[0]);
@@ -395,33 +395,27 @@ static int start_one(struct reference_culprits *all, unsigned int which, pid_t *
 	return atomic_load(&all->err);
 }
 
-/* All but the bystander begin on the CPU that they need: then they are on no other. */
-static int start_on_cpu(struct reference_culprits *all)
+/* The victim's, if there is no other one. */
+static int find_other_cpu(int cpu)
 {
-	int err = 0;
+	int found = cpu;
 
-	if (load__pin(all->cpu))
-		return reference__fail(all->why, -EOPNOTSUPP, "cannot run on the CPU: %s",
-				       strerror(errno));
-	for (unsigned int i = 0; !err && i < all->processes; i++)
-		err = start_one(all, i, &all->pids[i]);
-	return err;
+	for (unsigned int i = 0; found == cpu && i < load__cpus(); i++)
+		found = load__cpu_from_end(i);
+	return found;
 }
 
-/* This process leaves the CPU: what it does is no part of the situation. */
+/* The victim is the last one: it waits for no start of another one. */
 static int start_all(struct reference_culprits *all)
 {
-	cpu_set_t allowed;
 	int err = 0;
 
+	all->aside = find_other_cpu(all->cpu);
 	reference_sched__outweigh();
-	sched_getaffinity(0, sizeof(allowed), &allowed);
-	if (all->bystander && load__cpus() > 1)
+	if (all->bystander && all->aside != all->cpu)
 		err = start_one(all, 0, &all->bystander_pid);
-	if (!err)
-		err = start_on_cpu(all);
-	sched_setaffinity(0, sizeof(allowed), &allowed);
-	leave_cpu(all);
+	for (unsigned int i = all->processes; !err && i--;)
+		err = start_one(all, i, &all->pids[i]);
 	if (is(all, "moved"))
 		load__pin(!all->cpu);
 	return err;

@@ -47,6 +47,7 @@ struct reference_culprits {
 	 * that it needs. `go` is closed when the work begins.
 	 */
 	int ready[2], go[2], done[2], bell[2], ping[2], pong[2];
+	int aside; /* the CPU of those that have no part in it */
 	_Atomic uint64_t end_ns; /* 0: not yet */
 	_Atomic uint64_t turn_ns; /* when the turn of the hog began; 0: it sleeps */
 	atomic_int err;
