@@ -286,10 +286,11 @@ static int parse(struct ab *ab, int argc, char **argv)
 	return got;
 }
 
-/* The options of record: -d, -i and those in the text of --record. */
+/* The options of record: -d, -i, those of the matrix, and those in the text of --record. */
 static char **record_options(const struct ab *ab)
 {
-	char *words[MOST_WORDS + 6], duration[32], interval[32], *rest = ab->record, *word;
+	char *words[2 * MOST_WORDS + 6], duration[32], interval[32], *rest = ab->record, *word;
+	char *const *matrix = ab->experiment.plan.record;
 	static char with_duration[] = "-d", with_interval[] = "-i";
 	size_t nr = 0;
 
@@ -303,7 +304,9 @@ static char **record_options(const struct ab *ab)
 		words[nr++] = with_interval;
 		words[nr++] = interval;
 	}
-	while (rest && nr < MOST_WORDS && (word = strsep(&rest, " \t")))
+	while (matrix && *matrix && nr < MOST_WORDS)
+		words[nr++] = *matrix++;
+	while (rest && nr < 2 * MOST_WORDS && (word = strsep(&rest, " \t")))
 		if (*word)
 			words[nr++] = word;
 	words[nr] = NULL;
@@ -313,6 +316,7 @@ static char **record_options(const struct ab *ab)
 static int make_plan(struct ab *ab)
 {
 	struct plan *plan = &ab->experiment.plan;
+	char **record;
 
 	plan->rules.run_spread = JUDGE_RUN_SPREAD;
 	if (!plan->rules.statistics)
@@ -324,7 +328,9 @@ static int make_plan(struct ab *ab)
 	if (!ab->has_seed && getrandom(&plan->seed, sizeof(plan->seed), 0) < 0)
 		return -errno;
 	plan->seed &= INT64_MAX;
-	plan->record = record_options(ab);
+	record = record_options(ab);
+	plan__free_list(plan->record);
+	plan->record = record;
 	if (ab->options.nr_args)
 		plan->workload = plan__copy_list(ab->options.args);
 	for (unsigned int i = 0; !plan->matrix && i < 2; i++)

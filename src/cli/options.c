@@ -59,7 +59,7 @@ static const struct argp_option filter_options[] = {
 	{ "cgroup", KEY_CGROUP, "PATH", 0, "Only this cgroup (v2) and its descendants", 0 },
 	{ "comm", KEY_COMM, "NAME", 0, "Only tasks with this name", 0 },
 	{ "cpu", KEY_CPU, "LIST", 0, "Only what happens on these CPUs: 1,3-5", 0 },
-	{ "disk", KEY_DISK, "NAME", 0, "Only this disk (iolat)", 0 },
+	{ "disk", KEY_DISK, "NAME", 0, "Only this disk, or that of a file (iolat)", 0 },
 	{ 0 },
 };
 

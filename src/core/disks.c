@@ -6,10 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "sanitize.h"
 
+#define MINOR_BITS 20
 #define DEEPEST 8 /* such as dm on md on dm; more levels do not occur in practice */
 
 static bool is_empty(const char *path)
@@ -39,7 +42,8 @@ static bool find_dir(const char *root, uint32_t id, char dir[PATH_MAX])
 {
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/sys/dev/block/%u:%u", root, id >> 20, id & 0xfffff);
+	snprintf(path, sizeof(path), "%s/sys/dev/block/%u:%u", root, id >> MINOR_BITS,
+		 id & ((1U << MINOR_BITS) - 1));
 	return realpath(path, dir);
 }
 
@@ -110,6 +114,23 @@ const char *disks__below(const char *root, uint32_t id, char *out, size_t size)
 
 	out[0] = '\0';
 	if (find_dir(root, id, dir))
+		add_below(dir, 0, out, size);
+	return out;
+}
+
+const char *disks__of_file(const char *path, char *out, size_t size)
+{
+	char dir[PATH_MAX];
+	struct stat st;
+
+	out[0] = '\0';
+	if (stat(path, &st) ||
+	    !find_dir("", major(st.st_dev) << MINOR_BITS | minor(st.st_dev), dir))
+		return out;
+	leave_partition(dir);
+	if (has_queues(dir))
+		add_name(out, size, dir);
+	else
 		add_below(dir, 0, out, size);
 	return out;
 }

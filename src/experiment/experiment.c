@@ -15,6 +15,7 @@
 #include <store/rundb.h>
 
 #include "directory.h"
+#include "fio_result.h"
 
 #define RECORD_WORDS 8 /* of the command line, besides options and workload */
 
@@ -148,6 +149,11 @@ static int record_side(struct experiment *experiment, size_t side)
 	if (err)
 		return fail(experiment, err, "the recorder left no recording");
 	err = check_recording(experiment, name, recording, log);
+	if (!err && experiment->plan.matrix) {
+		err = fio_result__keep(experiment, log, name, recording);
+		if (err)
+			return fail(experiment, err, strerror(-err));
+	}
 	return err ? err : directory__keep_run(experiment, side, name, recording);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <wordexp.h>
 
 #define MOST_BYTES 65536
 #define BLANK " \t\r"
@@ -115,8 +116,10 @@ static int parse_line(struct matrix *matrix, char *text, const char **reference,
 		return fail(matrix, "line %zu is not 'NAME: VALUE...' or 'run: COMMAND'", line);
 	text[len++] = '\0';
 	len += strspn(text + len, BLANK);
-	if (!strcmp(text, "run") || !strcmp(text, "reference")) {
-		const char **to = strcmp(text, "run") ? reference : &matrix->command;
+	if (!strcmp(text, "run") || !strcmp(text, "reference") || !strcmp(text, "record")) {
+		const char **to = !strcmp(text, "run")	    ? &matrix->command
+				  : !strcmp(text, "record") ? &matrix->record
+							    : reference;
 
 		if (*to || !text[len])
 			return fail(matrix, "line %zu: %s: %s", line, text,
@@ -302,6 +305,26 @@ static int check_size(struct matrix *matrix)
 	return cells < 2 ? fail(matrix, "one cell has nothing to be compared with") : 0;
 }
 
+/* Runs no command: that would be as root. */
+static int plan_record(struct matrix *matrix, struct plan *plan)
+{
+	wordexp_t words;
+	int err;
+
+	if (!matrix->record)
+		return 0;
+	err = wordexp(matrix->record, &words, WRDE_NOCMD);
+	if (err == WRDE_NOSPACE)
+		return -ENOMEM;
+	if (err)
+		return fail(matrix, "record: %s",
+			    err == WRDE_CMDSUB ? "it may not run a command"
+					       : "these are no words of the shell");
+	plan->record = plan__copy_list(words.we_wordv);
+	wordfree(&words);
+	return plan->record ? 0 : -ENOMEM;
+}
+
 int matrix__plan(struct matrix *matrix, struct plan *plan)
 {
 	size_t at[MATRIX_AXES] = { 0 };
@@ -320,5 +343,5 @@ int matrix__plan(struct matrix *matrix, struct plan *plan)
 		}
 		err = add_cell(matrix, at, plan);
 	} while (!err && advance(matrix, at));
-	return err;
+	return err ? err : plan_record(matrix, plan);
 }

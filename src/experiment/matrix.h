@@ -7,6 +7,7 @@
  *   depth: 1 8 32
  *   reference: depth=8          the cell to compare with; by default the first
  *   run: fio --rw={rw} --iodepth={depth}
+ *   record: --disk $DIR         more options of record
  *
  * {name} becomes the value as one word of the shell, {{ becomes {. Braces around anything else than
  * a name stay, and so does ${name}, which is the shell's.
@@ -35,6 +36,7 @@ struct matrix {
 	struct matrix_axis axes[MATRIX_AXES];
 	size_t nr;
 	const char *command;
+	const char *record; /* options, with quotes and variables of the shell; NULL: none */
 	char error[RUN_TEXT];
 };
 
@@ -45,7 +47,10 @@ int matrix__parse(struct matrix *matrix, const char *text);
 /* Only these values: "depth=1,depth=8,rw=read". The same errors. */
 int matrix__choose(struct matrix *matrix, const char *only);
 
-/* Adds the cells to the sides of a plan, with its reference. The same errors. */
+/*
+ * Adds the cells to the sides of a plan, with its reference, and sets its options of record. The
+ * same errors.
+ */
 int matrix__plan(struct matrix *matrix, struct plan *plan);
 
 void matrix__clear(struct matrix *matrix);

@@ -69,7 +69,7 @@ double plan__spent(const struct plan *plan)
 	return sum;
 }
 
-static void free_list(char **list)
+void plan__free_list(char **list)
 {
 	for (size_t i = 0; list && list[i]; i++)
 		free(list[i]);
@@ -88,7 +88,7 @@ char **plan__copy_list(char *const *list)
 		copy[i] = strdup(list[i]);
 		if (copy[i])
 			continue;
-		free_list(copy);
+		plan__free_list(copy);
 		return NULL;
 	}
 	return copy;
@@ -101,8 +101,8 @@ void plan__clear(struct plan *plan)
 		free(plan->sides[i].command);
 	}
 	free(plan->sides);
-	free_list(plan->workload);
-	free_list(plan->record);
+	plan__free_list(plan->workload);
+	plan__free_list(plan->record);
 	free(plan->probe);
 	memset(plan, 0, sizeof(*plan));
 }

@@ -71,5 +71,6 @@ void plan__clear(struct plan *plan);
 
 /* A copy of a list that ends with NULL. NULL: out of memory. */
 char **plan__copy_list(char *const *list);
+void plan__free_list(char **list); /* or NULL */
 
 #endif

@@ -8,6 +8,8 @@
 
 #include <core/vec.h>
 
+#include "fio_result.h"
+
 static struct table_row *add_row(struct cell_table *table, const struct comparison_row *from,
 				 size_t side, unsigned int group)
 {
@@ -133,7 +135,8 @@ int cell_table__read(struct cell_table *table, struct experiment *experiment)
 	if (err)
 		return err;
 	qsort(table->rows, table->nr, sizeof(*table->rows), by_latency_and_cell);
-	return conclude(table);
+	err = conclude(table);
+	return err ? err : fio_result__add_rows(table);
 }
 
 void cell_table__clear(struct cell_table *table)

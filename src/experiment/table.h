@@ -18,6 +18,7 @@ struct table_row {
 	uint64_t events;
 	uint64_t buckets[HIST_LOG2_BUCKETS];
 	struct judged statistics[JUDGE_STATISTICS]; /* of the reference, only the values */
+	bool unjudged; /* it has values of another program */
 };
 
 struct cell_table {

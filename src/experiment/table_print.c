@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
 #include <json-c/json.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,8 +36,26 @@ static void print_title(FILE *out, const struct table_row *row)
 	fprintf(out, "\n%s %s", row->probe, row->metric);
 	if (row->tail_ns)
 		fprintf(out, ", tail: %s or more", units__duration(tail, row->tail_ns));
+	if (row->unjudged)
+		fputs(": completion latency by its own clock; not judged", out);
 	fprintf(out, "\n%-*s %16s %7s %15s %s\n", CELL, "cell", "value", "ratio", "interval",
 		"verdict");
+}
+
+static void print_statistic(FILE *out, const struct cell_table *table, const struct table_row *row,
+			    unsigned int statistic, bool color)
+{
+	const struct judged *judged = &row->statistics[statistic];
+
+	compare__print_value(out, judged, statistic);
+	if (row->side == table->experiment->plan.reference) {
+		fputs("                         reference\n", out);
+	} else if (row->unjudged) {
+		compare__print_ratio(out, judged);
+		fputc('\n', out);
+	} else {
+		compare__print_judged(out, judged, color);
+	}
 }
 
 /* A long name has a line of its own. */
@@ -54,11 +73,10 @@ static void print_row(FILE *out, const struct cell_table *table, const struct ta
 		name[0] = '\0';
 	}
 	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++) {
-		if (!is_wanted(table, i))
+		if (!is_wanted(table, i) || (row->unjudged && isnan(row->statistics[i].on)))
 			continue;
 		fprintf(out, "%s%*s", name, (int)(CELL + 1 - columns), "");
-		compare__print_value(out, &row->statistics[i], i,
-				     row->side == table->experiment->plan.reference, color);
+		print_statistic(out, table, row, i, color);
 		columns = 0;
 		name[0] = '\0';
 	}
@@ -159,7 +177,7 @@ void cell_table__print_csv(FILE *out, const struct cell_table *table)
 		const struct table_row *row = &table->rows[i];
 		struct judge_rules rules = table->experiment->plan.rules;
 
-		if (row->side == table->experiment->plan.reference)
+		if (row->unjudged || row->side == table->experiment->plan.reference)
 			rules.statistics = 0; /* it has no verdict */
 		for (unsigned int j = 0; j < JUDGE_STATISTICS; j++) {
 			csv__field(out, side_of(table, row->side)->name);
@@ -176,7 +194,7 @@ static struct json_object *row_json(const struct cell_table *table, const struct
 	struct json_object *array = json_object_new_array();
 	struct judge_rules rules = table->experiment->plan.rules;
 
-	if (row->side == table->experiment->plan.reference)
+	if (row->unjudged || row->side == table->experiment->plan.reference)
 		rules.statistics = 0;
 	fields__text(object, "cell", side_of(table, row->side)->name);
 	fields__text(object, "probe", row->probe);

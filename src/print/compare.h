@@ -24,11 +24,12 @@ int compare__add_why(struct json_object *object, const struct comparison *compar
 void compare__print_csv(FILE *out, const struct comparison *comparison);
 
 /*
- * The fields of one statistic for other tables than those of a comparison: name, value of ON,
- * ratio, interval, verdict in 59 columns; with `reference` only name and value.
+ * The fields of one statistic for other tables than those of a comparison: name and value of ON,
+ * then its ratio alone, or that with interval, verdict and the line's end; 59 columns in all.
  */
-void compare__print_value(FILE *out, const struct judged *judged, unsigned int statistic,
-			  bool reference, bool color);
+void compare__print_value(FILE *out, const struct judged *judged, unsigned int statistic);
+void compare__print_ratio(FILE *out, const struct judged *judged);
+void compare__print_judged(FILE *out, const struct judged *judged, bool color);
 
 /* The same as the last ten fields of a line of CSV, and as JSON. */
 void compare__csv_statistic(FILE *out, const struct judge_rules *rules, const struct judged *judged,

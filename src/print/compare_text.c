@@ -204,20 +204,27 @@ static void statistic_row(const struct page *page, const struct judged *judged,
 	print_verdict(page, judged, rules->statistics & 1U << statistic);
 }
 
-void compare__print_value(FILE *out, const struct judged *judged, unsigned int statistic,
-			  bool reference, bool color)
+void compare__print_value(FILE *out, const struct judged *judged, unsigned int statistic)
 {
-	bool as_percent = !(judged->ratio >= WIDE_RATIO || judged->high >= WIDE_RATIO);
-	const struct page page = { .out = out, .color = color };
 	char value[TEXT] = "-";
 
 	if (!isnan(judged->on))
 		writing_of(statistic)->value(value, judged->on);
 	fprintf(out, "%-6s %9s", judge__name(statistic), value);
-	if (reference) {
-		fputs("                         reference\n", out);
-		return;
-	}
+}
+
+void compare__print_ratio(FILE *out, const struct judged *judged)
+{
+	const struct page page = { .out = out };
+
+	print_relative(&page, judged->ratio, !(judged->ratio >= WIDE_RATIO));
+}
+
+void compare__print_judged(FILE *out, const struct judged *judged, bool color)
+{
+	bool as_percent = !(judged->ratio >= WIDE_RATIO || judged->high >= WIDE_RATIO);
+	const struct page page = { .out = out, .color = color };
+
 	print_relative(&page, judged->ratio, as_percent);
 	print_interval(&page, judged, as_percent);
 	print_verdict(&page, judged, true);

@@ -68,13 +68,38 @@ static int check_requests(const char *name, uint32_t id, char why[RUN_TEXT])
 	return -EOPNOTSUPP;
 }
 
+static int find_disk_of(const char *file, char disk[RUN_TEXT], char why[TARGET_WHY])
+{
+	if (access(file, F_OK)) {
+		snprintf(why, TARGET_WHY, "--disk %s: %s", file, strerror(errno));
+		return -ENODEV;
+	}
+	disks__of_file(file, disk, RUN_TEXT);
+	if (*disk && !strchr(disk, ','))
+		return 0;
+	if (*disk)
+		snprintf(why, TARGET_WHY, "--disk %s: it is on several disks; choose one: %s", file,
+			 disk);
+	else
+		snprintf(why, TARGET_WHY,
+			 "--disk %s: which disk it is on is not known; name the disk, see lsblk",
+			 file);
+	return -ENODEV;
+}
+
 static int resolve_disk(const struct names *names, const char *name, uint32_t *id,
 			char why[TARGET_WHY])
 {
+	char disk[RUN_TEXT];
 	int err;
 
 	if (!name)
 		return 0;
+	if (strchr(name, '/') && strncmp(name, "/dev/", 5)) {
+		if (find_disk_of(name, disk, why))
+			return -ENODEV;
+		name = disk;
+	}
 	err = names__disk(names, name, id);
 	if (err >= 0 && check_requests(name, *id, why))
 		return -EOPNOTSUPP;

@@ -95,7 +95,9 @@ refuses 'a cgroup that is a file' 1 '--cgroup cgroup.procs: Not a directory; giv
 refuses 'an unknown CPU' 1 'runqlat: --cpu 0,8191: there is no CPU 8191; see lscpu' runqlat --cpu 0,8191 -d 1s
 refuses 'an unknown disk' 1 'iolat: --disk nosuch: no such disk; see lsblk' iolat --disk nosuch -d 1s
 refuses 'a disk that is not one' 1 '--disk /dev/null: no such disk' iolat --disk /dev/null -d 1s
-refuses 'a disk that leads elsewhere' 1 '--disk \.\./\.\.: no such disk' iolat --disk ../.. -d 1s
+refuses 'a file that is on no disk' 1 '--disk /proc/version: which disk it is on is not known; name the disk, see lsblk' \
+	iolat --disk /proc/version -d 1s
+refuses 'a file that does not exist' 1 '--disk ./none: No such file' iolat --disk ./none -d 1s
 is 'what is refused leaves no directory' "$(find "$dir" -name never)" ''
 in_a_container refuses 'a PID in a PID namespace' 1 '-p 1: numbers differ in a PID namespace' runqlat -p 1 -d 1s
 done_testing

@@ -182,6 +182,22 @@ ok 'and no script' test "$(grep -c '<script' "$dir/page.html")" = 0
 run ab --resume "$cells" --html "$dir/none/page.html" -q
 is 'a page that cannot be written' "$status" 1
 
+# The matrix of fio: the disk of its file alone, and fio's own values, too.
+device=$(findmnt -nvo SOURCE -T "$dir")
+disk=$(lsblk -nlso NAME,TYPE "$device" 2>/dev/null | awk '$2 == "disk" { print $1 }')
+if [ -n "$disk" ] && [ "${disk//[[:space:]]/}" = "$disk" ]; then
+	FIO_DIR=$dir run ab --matrix fio --only rw=read,rw=write,depth=1,block=64k -n 1 -P iolat --csv -o "$dir/m-fio"
+	cells=$(experiment m-fio)
+	its_own=$(for rw in read write; do jq ".jobs[0].$rw.clat_ns | .percentile[\"50.000000\"] / 1e3, .mean / 1e3" "$cells"/*-rw=$rw/001/fio.json; done)
+	is "fio's own values are in the table" "$(awk -F, '$2 == "fio" && $4 ~ /^(p50|mean)$/ { printf "%.5g ", $6 }' <<<"$out")" \
+		"$(awk '{ printf "%.5g ", $1 }' <<<"$its_own")"
+	is 'only the disk of the file is measured' "$("$latscope" report --json "$cells"/*-rw=read/001 | jq -r '.filter')" "disk $disk (iolat)"
+	run ab --resume "$cells"
+	like 'in the table they have no verdict' "$out" 'fio write: completion latency by its own clock; not judged.*rw=write +p50 +[0-9.]+ [num]?s +[^ ]* *[^a-z]*p99'
+else
+	skip 'ab --matrix fio' "$dir is on no disk, or on several: $device"
+fi
+
 # What fails, and names that are no names of files.
 matrix "text: ../../x a;exit\${IFS}3 \"'" "run: printf '%s\\n' {text} >>$dir/words"
 run ab --matrix "$file" -n 1 -q -P runqlat -o "$dir/m-names"

@@ -173,6 +173,16 @@ TEST(only_chosen_cells_are_planned)
 	assert_int_equal(matrix__choose(&matrix, ""), -EINVAL);
 }
 
+TEST(a_matrix_has_options_of_record)
+{
+	setenv("MATRIX_DISK", "my disk", 1);
+	assert_int_equal(parse("a: 1 2\nrun: x\nrecord: --disk \"${MATRIX_DISK:-x}\" -i 1s"), 0);
+	assert_int_equal(matrix__plan(&matrix, &product), 0);
+	assert_string_equal(product.record[1], "my disk");
+	assert_string_equal(product.record[3], "1s");
+	assert_null(product.record[4]);
+}
+
 /* What sh makes of a value is the value. */
 TEST(values_are_words_of_the_shell)
 {
@@ -200,6 +210,8 @@ TEST(wrong_matrices_are_refused)
 		{ "a 1 2\nrun: x", "line 1 is not 'NAME: VALUE...' or 'run: COMMAND'" },
 		{ "1: 1 2\nrun: x", "line 1 is not 'NAME: VALUE...' or 'run: COMMAND'" },
 		{ "a: 1\nrun: x {a}", "one cell has nothing to be compared with" },
+		{ "a: 1 2\nrun: x\nrecord: $(id)", "record: it may not run a command" },
+		{ "a: 1 2\nrun: x\nrecord: a'b", "record: these are no words of the shell" },
 		{ "run: x", "one cell has nothing to be compared with" },
 		{ "a: 1 2\nreference: a=3\nrun: x", "'a=3': the axis a has no such value" },
 		{ "a: 1 2 3 4 5 6 7 8\nb: 1 2 3 4 5 6 7 8\nc: 1 2 3 4 5 6 7 8 9\nrun: x",
