@@ -72,20 +72,29 @@ static __always_inline struct bio_start *find_bio(struct bio *bio, __u64 sector)
 	return line ? bio_in(line, (__u64)bio, sector) : NULL;
 }
 
-/* Of bios that never got a request, the oldest gives way. Rare, therefore not inlined. */
+/* Bios that are held back wait for long: the others give way before them, and the oldest first. */
+static __always_inline bool gives_way(const struct bio_start *start, const struct bio_start *to)
+{
+	if (!start->held != !to->held)
+		return !start->held;
+	return start->start_ns < to->start_ns;
+}
+
+/* A bio that never got a request gives way. Rare, therefore not inlined. */
 static __noinline struct bio_start *replace_oldest(struct bio_line *line, __u64 id)
 {
 	__u64 oldest = 0, before;
 
 #pragma unroll
 	for (int i = 1; i < BIO_WAYS; i++)
-		if (line->ways[i].start_ns < line->ways[oldest & (BIO_WAYS - 1)].start_ns)
+		if (gives_way(&line->ways[i], &line->ways[oldest & (BIO_WAYS - 1)]))
 			oldest = i;
 	barrier_var(oldest); /* as in bounded_slot() */
 	oldest &= BIO_WAYS - 1;
 	before = line->ways[oldest].bio;
 	if (__sync_val_compare_and_swap(&line->ways[oldest].bio, before, id) != before)
 		return NULL;
+	line->ways[oldest].held = NOT_HELD;
 	return &line->ways[oldest];
 }
 
@@ -100,8 +109,10 @@ static __always_inline struct bio_start *bio_place(struct bio *bio, __u64 sector
 #pragma unroll
 	for (int i = 0; i < BIO_WAYS; i++)
 		if (!line->ways[i].bio &&
-		    !__sync_val_compare_and_swap(&line->ways[i].bio, 0, (__u64)bio))
+		    !__sync_val_compare_and_swap(&line->ways[i].bio, 0, (__u64)bio)) {
+			line->ways[i].held = NOT_HELD; /* of the bio before */
 			return &line->ways[i];
+		}
 	return replace_oldest(line, (__u64)bio);
 }
 

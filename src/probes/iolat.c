@@ -425,9 +425,10 @@ static int count_seen(const struct bpf_probe *probe, struct seen_flights *seen)
  * Requests that the kernel has in flight, and that no program has seen begin: these are older. More
  * than they can be, if the disks are never quiet for as long as it takes to look.
  */
-static int count_unseen(const struct bpf_probe *probe, struct seen_flights *seen, uint64_t *unseen)
+static int count_unseen(const struct bpf_probe *probe, uint64_t *unseen)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
+	struct seen_flights seen;
 	struct disk_list before, after;
 	uint64_t known, more;
 	int err = 0;
@@ -437,12 +438,12 @@ static int count_unseen(const struct bpf_probe *probe, struct seen_flights *seen
 		err = disk_list__read(&before, "", probe->config.disk);
 		if (err)
 			return err;
-		err = count_seen(probe, seen);
+		err = count_seen(probe, &seen);
 		if (!err)
 			err = disk_list__read(&after, "", probe->config.disk);
 		if (!err && disk_list__same(&before, &after)) {
 			known = disk_list__in_driver(&after);
-			more = known > seen->issued ? known - seen->issued : 0;
+			more = known > seen.issued ? known - seen.issued : 0;
 			*unseen = more < *unseen ? more : *unseen;
 		}
 		if (!err)
@@ -455,7 +456,7 @@ static int count_unseen(const struct bpf_probe *probe, struct seen_flights *seen
 
 /* How many requests from before the attach are in flight, at least: sets `older.least`. */
 static int find_older(struct bpf_probe *probe, const struct disk_list *now,
-		      struct seen_flights *seen)
+		      const struct seen_flights *seen)
 {
 	struct iolat *iolat = probe->skel;
 	struct disk_older *older = &iolat->older;
@@ -466,7 +467,7 @@ static int find_older(struct bpf_probe *probe, const struct disk_list *now,
 	if (probe->method == &methods[STAMPS])
 		return 0;
 	if (older->most > older->least)
-		err = count_unseen(probe, seen, &unseen);
+		err = count_unseen(probe, &unseen);
 	if (unseen != UINT64_MAX && unseen > older->least)
 		older->least = unseen < older->most ? unseen : older->most;
 	else
