@@ -9,7 +9,7 @@
 
 int process_stat__read(const char *root, int pid, struct process_stat *stat)
 {
-	char path[PATH_MAX], text[1024], *after;
+	char path[PATH_MAX], text[1024], *name, *after;
 	uint64_t system = 0;
 	FILE *stream;
 	size_t len;
@@ -25,8 +25,10 @@ int process_stat__read(const char *root, int pid, struct process_stat *stat)
 	after = strrchr(text, ')'); /* the name may contain one, too */
 	if (!len)
 		return -ENOENT;
-	if (!after)
+	name = strchr(text, '(');
+	if (!name || !after || after < name)
 		return -EBADMSG;
+	snprintf(stat->comm, sizeof(stat->comm), "%.*s", (int)(after - name - 1), name + 1);
 	got = sscanf(after,
 		     ") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
 		     " %*d %*d %*d %*d %u %*d %" SCNu64,

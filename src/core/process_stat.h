@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct process_stat {
+	char comm[16]; /* as the kernel has it, with any byte */
 	char state;
 	int parent;
 	unsigned int threads;

@@ -11,6 +11,8 @@
 
 #include <core/clock.h>
 #include <core/disk_requests.h>
+#include <core/pid_namespace.h>
+#include <core/process_stat.h>
 #include <core/units.h>
 
 #include "iolat.skel.h"
@@ -377,7 +379,21 @@ struct seen_flights {
 	uint64_t issued; /* of all tasks */
 	uint64_t given_back; /* of these: not seen until the driver returned them */
 	bool all; /* `waits` has those that are not issued, too: programs see each of them begin */
+	uint64_t oldest_ns; /* when the oldest of `waits` began */
+	uint32_t oldest_of; /* its process; 0: unknown */
 };
+
+static void count_wanted(struct seen_flights *seen, const struct iolat_submitter *submitter,
+			 uint64_t start_ns)
+{
+	if (submitter->unwanted)
+		return;
+	probe__count_in_flight(&seen->waits, 1, start_ns);
+	if (seen->oldest_ns && seen->oldest_ns <= start_ns)
+		return;
+	seen->oldest_ns = start_ns;
+	seen->oldest_of = submitter->cgroup ? submitter->pid_tgid >> 32 : 0;
+}
 
 static void count_stamp(const struct iolat_stamp *stamp, struct seen_flights *seen)
 {
@@ -387,8 +403,8 @@ static void count_stamp(const struct iolat_stamp *stamp, struct seen_flights *se
 	if (!stamp->request || (!issued && stamp->issue_ns))
 		return;
 	seen->issued += issued;
-	if (!stamp->submitter.unwanted && start_ns && (issued || seen->all))
-		probe__count_in_flight(&seen->waits, 1, start_ns);
+	if (start_ns && (issued || seen->all))
+		count_wanted(seen, &stamp->submitter, start_ns);
 }
 
 static int count_request(void *context, const void *id, const void *value)
@@ -401,9 +417,7 @@ static int count_request(void *context, const void *id, const void *value)
 		return 0;
 	seen->issued += start->issue_ns || start->requeues;
 	seen->given_back += !start->issue_ns && start->requeues;
-	if (!start->submitter.unwanted)
-		probe__count_in_flight(&seen->waits, 1,
-				       start->issue_ns ? start->issue_ns : start->queue_ns);
+	count_wanted(seen, &start->submitter, start->issue_ns ? start->issue_ns : start->queue_ns);
 	return 0;
 }
 
@@ -488,6 +502,15 @@ static void add_older(struct bpf_probe *probe, struct lat_in_flight *waits)
 	snprintf(probe->common.entry->in_flight_of, RUN_NAME, "%s", iolat->older.name);
 }
 
+static void note_oldest(struct lat_oldest *oldest, uint32_t tgid)
+{
+	struct process_stat stat;
+
+	oldest->tgid = tgid;
+	if (tgid && !pid_namespace__differs() && !process_stat__read("", (int)tgid, &stat))
+		memcpy(oldest->process, stat.comm, sizeof(oldest->process));
+}
+
 static int iolat_in_flight(struct bpf_probe *probe, struct lat_in_flight *waits, bool *age_known)
 {
 	struct seen_flights seen = { 0 };
@@ -508,6 +531,8 @@ static int iolat_in_flight(struct bpf_probe *probe, struct lat_in_flight *waits,
 	*waits = seen.waits;
 	if (!err && !probe__filters_tasks(&probe->config)) /* else whose they are is unknown */
 		add_older(probe, waits);
+	if (!err && !waits->before)
+		note_oldest(&probe->oldest, seen.oldest_of);
 	return err;
 }
 

@@ -52,6 +52,8 @@ later_window() {
 	begin
 	start late dio -W -q 2 "/dev/$disk" 2 || return
 	watch_all iolat
+	watch whose iolat '' --by process
+	hanging=${programs[late]}
 	await_recorders
 	fsfreeze -f "$frozen"
 	release late
@@ -69,7 +71,7 @@ hung_by() {
 }
 
 hung_disk() {
-	local method elsewhere
+	local method elsewhere hanging
 
 	frozen_disk || { skip 'a disk that hangs' 'no file system can be frozen here' && return; }
 	at_exit=(thaw "${at_exit[@]}")
@@ -88,4 +90,5 @@ hung_disk() {
 		is "$method: writes that hang since the attach are not older" "$(fact "$method" iolat.in_flight_before)" 0
 		within "$method: but in flight" 2 "$(fact "$method" iolat.in_flight)" "$forever"
 	done
+	is 'writes that hang: whose' "$(fact whose iolat.in_flight_of)" "dio ($hanging)"
 }
