@@ -182,7 +182,7 @@ static __noinline int blame(struct work *work, const struct completion *done, __
 	if (!ns || part >= WHY_PARTS)
 		return 0;
 	work->scratch.part_ns[part] += ns;
-	if (!(OF_CULPRITS & 1U << part))
+	if (!(OF_CULPRITS & 1U << part) || injected_third(TURN))
 		return 0;
 	sum = sum_of(work, done, part);
 	sum->amount.ns += ns;
@@ -262,7 +262,7 @@ static __always_inline __u64 excess_of(const struct work *work)
 	__u32 slot = slot_of_kind(work->ns);
 	__u64 alone_ns;
 
-	if (!kind || slot >= WHY_KIND_SLOTS)
+	if (!kind || slot >= WHY_KIND_SLOTS || injected(ALONE))
 		return work->ns;
 	alone_ns = kind->known ? (__u64)kind->alone[slot] * WHY_ALONE_NS : kind->fastest_ns;
 	return alone_ns < work->ns ? work->ns - alone_ns : 0;

@@ -196,10 +196,11 @@ enum lat_inject {
 	LAT_INJECT_LATE, /* the start is stamped after a quarter of the latency */
 	/* In what `why` says. */
 	LAT_INJECT_CPU, /* blames who had another CPU */
-	LAT_INJECT_TURN, /* every third turn of a wait has no culprit */
+	LAT_INJECT_TURN, /* every third turn of a wait, or request on the disk, has no culprit */
 	LAT_INJECT_IDLE, /* blames a task for an idle CPU */
 	LAT_INJECT_LIMIT, /* does not know quotas and budgets */
 	LAT_INJECT_WAKER, /* the waker is who had the CPU, also in an interrupt */
+	LAT_INJECT_ALONE, /* a request would have taken no time alone on its disk */
 	LAT_INJECTS,
 };
 #endif

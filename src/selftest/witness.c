@@ -24,6 +24,8 @@ static const struct situation {
 	{ "crowd", "many processes of one program", why_cpu__crowd },
 	{ "quota", "a quota (cpu.max)", why_cpu__quota },
 	{ "limit", "the limit of real-time tasks", why_cpu__limit },
+	{ "serial", "a disk that serves one request at a time", why_disk__serial },
+	{ "parallel", "a disk that serves many at a time", why_disk__parallel },
 };
 #define SITUATIONS (sizeof(situations) / sizeof(situations[0]))
 
