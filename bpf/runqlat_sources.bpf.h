@@ -102,6 +102,27 @@ int BPF_PROG(why_timer_ends)
 	return 0;
 }
 
+/* ---- workqueues ---- */
+
+/* The kworker works for it by now. Works of softirqs (6.9) are not of the task. */
+SEC("tp_btf/workqueue_execute_start")
+int BPF_PROG(why_work_starts)
+{
+	struct place *place = place_of(bpf_get_smp_processor_id());
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 pwq, now = bpf_ktime_get_ns();
+	struct runqlat_cpu *here = cpu_here();
+	struct runqlat_clock *clock;
+
+	if (!place || !here || context_of(&place->interrupts, task) != WHY_NO_SOURCE)
+		return 0;
+	pwq = pwq_of(task);
+	clock = here->clock.at_ns ? &here->clock : other_clock(now);
+	if (pwq && clock && pwq != place->works.pwq)
+		note_work(&place->works, pwq, now - clock->offset_ns);
+	return 0;
+}
+
 /* ---- wakers ---- */
 
 SEC("tp_btf/sched_waking")

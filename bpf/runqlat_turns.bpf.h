@@ -8,6 +8,7 @@
 #define LATSCOPE_RUNQLAT_TURNS_BPF_H
 
 #include "runqlat_interrupts.bpf.h"
+#include "runqlat_traits.bpf.h"
 #include "why.bpf.h"
 
 /*
@@ -23,6 +24,9 @@ _Static_assert(NAMES <= 1 << 15, "a turn has 15 bits for it");
 struct known {
 	struct why_name name;
 	__u64 comm[2]; /* of the task */
+	__u64 scheduling; /* WHY_SCHEDULING() */
+	__u64 pwq; /* see pwq_of(); 0: none, or no kernel thread */
+	__u32 traits; /* their number, by these two */
 	__u32 number; /* of the name */
 	__u32 latscope; /* 1: it is latscope itself */
 };
@@ -40,6 +44,7 @@ struct walk {
 /* What a CPU knows of its turns, and its work space. */
 struct place {
 	struct interrupts interrupts;
+	struct works works;
 	struct why_turns ring;
 	struct known known[KNOWN]; /* by TID */
 	struct why_who names[NAMES];
@@ -80,17 +85,46 @@ static __always_inline bool has_its_name(const struct known *known, const struct
 	return known->comm[0] == comm[0] && known->comm[1] == comm[1];
 }
 
+/*
+ * The number of the traits of a task that works for `pwq`. Global, so that the verifier checks it
+ * once and not for each way to it.
+ */
+__noinline int find_traits(struct works *works, const struct known *known, __u64 pwq)
+{
+	struct pool_workqueue *of = (void *)pwq;
+	struct workqueue_struct *workqueue;
+	struct why_traits *wanted;
+
+	if (!works || !known || (!pwq && known->scheduling == USUAL))
+		return 0;
+	wanted = &works->wanted;
+	__builtin_memset(wanted, 0, sizeof(*wanted));
+	wanted->scheduling = known->scheduling;
+	if (WHY_WEIGHT(wanted->scheduling) != WHY_WEIGHT_DEFAULT &&
+	    !has_cgroup_weight((void *)known->name.task))
+		wanted->scheduling = (__u32)wanted->scheduling | USUAL >> 32 << 32;
+	if (pwq) {
+		workqueue = BPF_CORE_READ(of, wq);
+		bpf_probe_read_kernel_str(wanted->workqueue, WHY_WORKQUEUE, workqueue->name);
+	} else if (wanted->scheduling == USUAL) {
+		return 0;
+	}
+	return number_of(wanted);
+}
+
 /* The entry of a task, with its name; made anew where it is too old. */
 static __always_inline struct known *note_name(struct place *place, struct task_struct *task)
 {
 	__u32 tid = task->pid, as_of = names_changed, number = place->ring.names;
 	struct known *known = &place->known[tid % KNOWN];
-	__u64 cgroups = 0;
+	__u64 cgroups = 0, scheduling;
+	struct why_who *who;
 
 	if (why_by() == LAT_BY_CGROUP)
 		cgroups = (__u64)task->cgroups;
+	scheduling = scheduling_of(task);
 	if (why_named(&known->name, task, tid, as_of, cgroups) && has_its_name(known, task) &&
-	    number - known->number < WHY_TURNS)
+	    known->scheduling == scheduling && number - known->number < WHY_TURNS)
 		return known;
 	known->comm[0] = ((const __u64 *)task->comm)[0];
 	known->comm[1] = ((const __u64 *)task->comm)[1];
@@ -98,10 +132,16 @@ static __always_inline struct known *note_name(struct place *place, struct task_
 	known->name.tid = tid;
 	known->name.as_of = as_of;
 	known->name.cgroups = cgroups;
+	known->scheduling = scheduling;
+	known->pwq = 0;
+	known->traits = find_traits(&place->works, known, 0);
 	known->number = number;
 	known->latscope = is_latscope(task);
 	place->ring.names = number + 1;
-	why_describe(&place->names[number % NAMES], task);
+	who = &place->names[number % NAMES];
+	why_describe(who, task);
+	if (why_by() != LAT_BY_CGROUP && !(task->flags & PF_KTHREAD)) /* whose turns say it */
+		who->id |= (__u64)known->traits << WHY_TRAITS_SHIFT;
 	return known;
 }
 
@@ -133,9 +173,32 @@ static __always_inline __u64 stolen_ns(struct rq *rq)
 	return bpf_core_field_exists(rq->prev_steal_time_rq) ? rq->prev_steal_time_rq : 0;
 }
 
-/* What is known of a turn when it begins. */
+/* In the place of the tgid of a kernel thread. Most kworkers have one workqueue at a time. */
+static __always_inline __u32 kthread_tgid(struct works *works, struct known *known, __u64 pwq)
+{
+	if (known->pwq != pwq) {
+		known->traits = find_traits(works, known, pwq);
+		known->pwq = pwq;
+	}
+	return WHY_OF_KTHREAD | known->traits;
+}
+
+/* The same for a kernel thread whose turn begins; else `is_over`: what it works for is unknown. */
+__noinline int begin_work(struct works *works, struct known *known, __u32 is_over)
+{
+	__u64 pwq = 0;
+
+	if (!works || !known)
+		return 0;
+	if (!is_over)
+		pwq = pwq_of((void *)known->name.task);
+	works->rest_pwq = works->pwq = pwq;
+	return kthread_tgid(works, known, pwq);
+}
+
+/* What is known of a turn when it begins, or is over. */
 static __always_inline void describe_turn(struct place *place, struct why_turn *turn,
-					  struct task_struct *task, struct rq *rq)
+					  struct task_struct *task, struct rq *rq, bool is_over)
 {
 	struct known *known;
 
@@ -149,6 +212,8 @@ static __always_inline void describe_turn(struct place *place, struct why_turn *
 	known = note_name(place, task);
 	turn->name = known->number % NAMES;
 	turn->class = known->latscope ? WHY_LATSCOPE : task_class(task);
+	if (turn->class == WHY_KTHREAD)
+		turn->tgid = begin_work(&place->works, known, is_over);
 }
 
 /* ---- a turn ends ---- */
@@ -163,7 +228,8 @@ static __always_inline void add_hitter(struct why_block *block, const struct why
 	for (int i = 0; i < WHY_HITTERS; i++) {
 		struct why_hitter *hitter = &block->hitters[i];
 
-		if (hitter->ns && hitter->tid == turn->tid && hitter->class == turn->class) {
+		if (hitter->ns && hitter->tid == turn->tid && hitter->tgid == turn->tgid &&
+		    hitter->class == turn->class) {
 			hitter->ns += ns;
 			return;
 		}
@@ -248,6 +314,79 @@ static __always_inline void take_from_turn(struct place *place, struct why_turn 
 	turn->source = irq ? end_sources(&place->interrupts) : 0;
 }
 
+/* ---- a turn of several workqueues ---- */
+
+/*
+ * The share of a time, which is within `whole`, in `ns` of that. It is rounded down, so the shares
+ * of its parts never sum to more than `ns`.
+ */
+static __always_inline __u64 share_of(__u64 time, __u64 ns, __u64 whole)
+{
+	if (ns >= whole)
+		return time;
+	if (whole < 1U << 31) /* 2 s */
+		return time * ns / whole;
+	return time * (ns >> 10) / ((whole >> 10) + 1);
+}
+
+/* A kworker that is woken up takes less until it begins to work: then that belongs to the work. */
+#define PRELUDE_NS 20000
+
+/* The turn until `at_ns`; the rest stays. */
+static __always_inline void cut_turn(struct place *place, __u64 start_ns, __u64 at_ns)
+{
+	struct why_turn *rest = &place->works.rest, *piece = &place->works.piece;
+	__u64 ns = at_ns - start_ns, whole = rest->end_ns - start_ns;
+
+	*piece = *rest;
+	piece->end_ns = at_ns;
+	piece->irq_ns = share_of(rest->irq_ns, ns, whole);
+	piece->stolen = share_of(rest->stolen, ns, whole);
+	rest->irq_ns -= piece->irq_ns;
+	rest->stolen -= piece->stolen;
+	add_to_ring(place, piece);
+}
+
+static long take_mark(__u32 n, struct place **of)
+{
+	struct place *place = *of;
+	struct works *works = &place->works;
+	const struct work_mark *mark = &works->ring[works->taken % MARKS];
+	__u64 start_ns = place->ring.block.sums.end_ns, at_ns = mark->at_ns;
+
+	if (at_ns > start_ns + (works->rest_pwq ? 0 : PRELUDE_NS) && at_ns < works->rest.end_ns)
+		cut_turn(place, start_ns, at_ns);
+	works->rest_pwq = mark->pwq;
+	works->rest.tgid = kthread_tgid(works, &place->known[works->rest.tid % KNOWN], mark->pwq);
+	works->taken++;
+	return 0;
+}
+
+/* Adds all but the last piece to the ring, which stays in *turn. */
+__noinline int split_turn(struct place *place, struct why_turn *turn)
+{
+	struct works *works;
+	__u32 marks;
+
+	if (!place || !turn)
+		return 0;
+	works = &place->works;
+	marks = works->marks - works->taken;
+	if (turn->class != WHY_KTHREAD) {
+		works->taken = works->marks;
+		return 0;
+	}
+	works->rest = *turn;
+	if (marks > MARKS) {
+		works->taken += marks - MARKS;
+		marks = MARKS;
+		works->rest.tgid = WHY_OF_KTHREAD;
+	}
+	bpf_loop(marks, take_mark, &place, 0);
+	*turn = works->rest;
+	return 0;
+}
+
 /*
  * The turn of `prev` ends, and that of `next` begins. If `prev` is not the task that got the CPU, a
  * switch was hidden from us: then the kernel's account says when the turn began, and what was
@@ -271,16 +410,20 @@ static __noinline int note_turn(struct task_struct *prev, struct task_struct *ne
 		hidden.end_ns = arrival && arrival < now ? arrival : now;
 		add_to_ring(place, &hidden);
 		turn = begins;
-		describe_turn(place, &turn, prev, rq);
-	} else if (place->ring.as_of != names_changed && prev->pid) {
+		describe_turn(place, &turn, prev, rq, true);
+		place->works.taken = place->works.marks;
+	} else if (prev->pid &&
+		   (place->ring.as_of != names_changed || turn.class != task_class(prev))) {
 		turn.name = note_name(place, prev)->number % NAMES;
 	}
 	if (turn.class <= WHY_RT && prev->pid) /* it may have another policy by now */
 		turn.class = task_class(prev);
 	take_from_turn(place, &turn, rq);
 	turn.end_ns = now;
+	if (place->works.taken != place->works.marks)
+		split_turn(place, &turn);
 	add_to_ring(place, &turn);
-	describe_turn(place, &begins, next, rq);
+	describe_turn(place, &begins, next, rq, false);
 	place->ring.running = begins;
 	place->ring.as_of = names_changed;
 	place->ring.stolen_ns = stolen_ns(rq);

@@ -186,20 +186,18 @@ static __always_inline __u32 part_of(const struct walk *walk, __u32 class, bool 
 	}
 }
 
-/*
- * The share of a time, which is within `whole`, in `ns` of that. It is rounded down, so the shares
- * of its parts never sum to more than `ns`.
- */
-static __always_inline __u64 share_of(__u64 time, __u64 ns, __u64 whole)
-{
-	if (ns >= whole)
-		return time;
-	if (whole < 1U << 31) /* 2 s */
-		return time * ns / whole;
-	return time * (ns >> 10) / ((whole >> 10) + 1);
-}
-
 #define NO_NAME (~0U)
+
+/* As they are in an ID. */
+static __always_inline __u64 traits_bits(const struct place *of, const struct why_hitter *culprit,
+					 __u32 name)
+{
+	if (!culprit->tgid || name >= NAMES || why_by() == LAT_BY_CGROUP)
+		return 0;
+	if (culprit->class == WHY_KTHREAD)
+		return (__u64)(culprit->tgid & (WHY_TRAITS - 1)) << WHY_TRAITS_SHIFT;
+	return of->names[name].id & WHY_TRAITS_MASK;
+}
 
 /*
  * The time of a culprit that belongs to the wait: a task, with its place in the names of a CPU or
@@ -212,7 +210,7 @@ __noinline int add_culprit(__u32 cpu, __u32 part, const struct why_hitter *culpr
 	struct place *here = place_of(bpf_get_smp_processor_id()), *of = place_of(cpu);
 	struct why_scratch *scratch;
 	struct why_sum *sum;
-	__u32 id;
+	__u64 id;
 
 	if (!here || !of || !culprit || part >= WHY_PARTS || injected_third(TURN))
 		return 0;
@@ -222,7 +220,10 @@ __noinline int add_culprit(__u32 cpu, __u32 part, const struct why_hitter *culpr
 		scratch->unnamed_ns[part] += culprit->ns;
 		return 0;
 	}
-	id = culprit->tgid && why_of_processes() ? culprit->tgid : culprit->tid;
+	id = culprit->tid;
+	if (culprit->class != WHY_KTHREAD && culprit->tgid && why_of_processes())
+		id = culprit->tgid;
+	id |= traits_bits(of, culprit, name);
 	sum = why_sum_of(scratch, id, part, &here->walk.victim);
 	if (!sum->part) {
 		why_start_sum(sum, id, part, culprit->tid);
@@ -230,6 +231,7 @@ __noinline int add_culprit(__u32 cpu, __u32 part, const struct why_hitter *culpr
 			sum->who.id = WHY_OF_SOURCE | id;
 		else if (name < NAMES)
 			sum->who = of->names[name];
+		sum->who.id |= *(volatile __u64 *)&sum->id & WHY_TRAITS_MASK; /* spares the stack */
 	}
 	sum->amount.ns += culprit->ns;
 	return 0;
@@ -260,6 +262,7 @@ __noinline int add_turn(__u32 cpu, const struct why_turn *turn, __u64 whole, __u
 	culprit.ns = ns - irq - stolen;
 	culprit.tid = turn->tid;
 	culprit.tgid = turn->tgid;
+	culprit.class = turn->class;
 	if (OF_CULPRITS & 1U << part)
 		add_culprit(cpu, part, &culprit, turn->name);
 	else
@@ -574,6 +577,22 @@ static __always_inline void describe_cpu(struct why_who *who, __u32 cpu)
 	write_number(who->comm + 4, cpu);
 }
 
+/* The traits of the victim, whose turn on this CPU has just begun. */
+__noinline int add_victim_traits(struct place *place, __u32 tid)
+{
+	struct why_hitter victim = {};
+	const struct why_turn *turn;
+
+	if (!place)
+		return 0;
+	turn = &place->ring.running;
+	victim.tgid = turn->tgid;
+	victim.class = turn->class;
+	if (turn->tid == tid)
+		place->walk.victim.id |= traits_bits(place, &victim, turn->name % NAMES);
+	return 0;
+}
+
 /*
  * The task group whose quota made the task wait: its own group or one above it. NULL: more than one
  * of them has a quota, so it is not known which; or the cgroup is of version 1.
@@ -632,10 +651,12 @@ static __always_inline void divide(struct place *place, const struct slow *slow)
 	struct walk *walk = &place->walk;
 
 	__builtin_memset(&walk->victim, 0, sizeof(walk->victim));
-	if (why_by() == LAT_BY_CPU)
+	if (why_by() == LAT_BY_CPU) {
 		describe_cpu(&walk->victim, bpf_get_smp_processor_id());
-	else
+	} else {
 		why_describe(&walk->victim, victim);
+		add_victim_traits(place, victim->pid);
+	}
 	walk->tgid = victim->tgid;
 	walk->realtime = victim->prio < MAX_RT_PRIO;
 	walk->extended = bpf_core_field_exists(victim->scx) && victim->scx.flags & SCX_TASK_QUEUED;

@@ -390,7 +390,7 @@ static __always_inline bool why_fits(const struct why_sum *sum, __u64 id, __u32 
 static __always_inline struct why_sum *why_sum_of(struct why_scratch *scratch, __u64 id, __u32 part,
 						  const struct why_who *victim)
 {
-	__u32 hash = (__u32)(id + part) * 0x9e3779b1;
+	__u32 hash = (__u32)(id + (id >> WHY_TRAITS_SHIFT) * 37 + part) * 0x9e3779b1;
 	struct why_sum *sum = &scratch->sums[hash >> 26 & (WHY_SUMS - 1)];
 	struct why_sum *other = &scratch->sums[hash >> 20 & (WHY_SUMS - 1)];
 

@@ -16,6 +16,13 @@ $(KMOD_OUT)/%.ko: $$(wildcard kmod/$$*/*) $(wildcard include/*/*.h include/*/*/*
 	$(Q)$(MAKE) -C $(KDIR) M=$(abspath $(@:.ko=)) modules
 	$(Q)cp $(@:.ko=)/$*.ko $@
 
+# Those of the tests, which nobody installs, are made the same way from tests/kmod.
+$(KMOD_OUT)/tests/%.ko: $$(wildcard tests/kmod/$$*/*)
+	$(call msg,KMOD,$@)
+	$(Q)mkdir -p $(@:.ko=) && cp -ru tests/kmod/$*/. $(@:.ko=)
+	$(Q)$(MAKE) -C $(KDIR) M=$(abspath $(@:.ko=)) modules
+	$(Q)cp $(@:.ko=)/$*.ko $@
+
 modules_install: modules ## Install the kernel modules into DESTDIR/lib/modules
 	$(Q)for name in $(KMOD); do \
 		$(MAKE) -C $(KDIR) M=$(abspath $(KMOD_OUT))/$$name INSTALL_MOD_PATH=$(DESTDIR) modules_install || exit; \

@@ -87,6 +87,21 @@ static __always_inline bool task_waits_for_io(struct task_struct *task)
 	return BPF_CORE_READ_BITFIELD(task, in_iowait);
 }
 
+/* Before 5.17 (e32cf5dfbe22) this was in a member for threads of processes. */
+struct task_struct___kthread_in_tid {
+	void *set_child_tid;
+} __attribute__((preserve_access_index));
+
+/* What the kernel keeps of a kernel thread. */
+static __always_inline struct kthread *kthread_of(struct task_struct *task)
+{
+	struct task_struct___kthread_in_tid *old = (void *)task;
+
+	if (bpf_core_field_exists(task->worker_private))
+		return BPF_CORE_READ(task, worker_private);
+	return BPF_CORE_READ(old, set_child_tid);
+}
+
 /* Number of times that the task has lost its CPU. */
 static __always_inline __u64 task_switches(struct task_struct *task)
 {

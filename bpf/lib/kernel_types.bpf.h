@@ -163,6 +163,7 @@ struct cfs_bandwidth {
 struct task_group {
 	struct cgroup_subsys_state css;
 	struct task_group *parent;
+	unsigned long shares; /* with CONFIG_FAIR_GROUP_SCHED */
 	struct cfs_bandwidth cfs_bandwidth; /* with CONFIG_CFS_BANDWIDTH */
 };
 
@@ -241,6 +242,8 @@ struct task_struct {
 	unsigned int flags;
 	unsigned int in_iowait : 1;
 	int prio;
+	int static_prio;
+	unsigned int rt_priority;
 	unsigned int policy;
 	int exit_state;
 	int pid;
@@ -263,7 +266,26 @@ struct task_struct {
 	__u64 start_boottime;
 	unsigned long min_flt;
 	unsigned long maj_flt;
+	void *worker_private; /* 5.17; see kernel.bpf.h */
 	char comm[16];
+};
+
+/* kernel/kthread.c, kernel/workqueue_internal.h, kernel/workqueue.c */
+
+struct kthread {
+	void *data;
+};
+
+struct worker {
+	struct pool_workqueue *current_pwq;
+};
+
+struct pool_workqueue {
+	struct workqueue_struct *wq;
+};
+
+struct workqueue_struct {
+	char name[32]; /* 24 before 6.9 */
 };
 
 /* include/linux/fs.h, include/linux/perf_event.h */
@@ -414,6 +436,7 @@ enum req_flag_bits { /* include/linux/blk_types.h */
 #define VM_SHARED 0x00000008 /* include/linux/mm.h, as the next one */
 #define VM_HUGETLB 0x00400000
 #define PF_EXITING 0x00000004 /* include/linux/sched.h, as the next one */
+#define PF_WQ_WORKER 0x00000020 /* the task is a worker of workqueues */
 #define PF_MEMALLOC 0x00000800 /* the task reclaims or compacts memory */
 #define TASK_UNINTERRUPTIBLE 0x2 /* include/linux/sched.h, as the next ones */
 #define TASK_NOLOAD 0x400

@@ -91,6 +91,37 @@ enum why_state { WHY_FREE, WHY_CLAIMED, WHY_READY };
 #define WHY_OF_CPU (1ULL << 60) /* with LAT_BY_CPU: the victim is a CPU, the culprit a process */
 
 /*
+ * Runqlat's map `why_traits`, mapped: what sets tasks apart from most others. An open-addressing
+ * hash, in which entries stay. The number of its entry is in the ID of a process or thread, from
+ * bit WHY_TRAITS_SHIFT on; 0: nothing does, or it is not known.
+ */
+#define WHY_TRAITS_BITS 10
+#define WHY_TRAITS (1 << WHY_TRAITS_BITS)
+#define WHY_TRAITS_PROBES 8
+#define WHY_TRAITS_SHIFT 32
+#define WHY_TRAITS_MASK ((WHY_TRAITS - 1ULL) << WHY_TRAITS_SHIFT)
+#define WHY_WORKQUEUE 32
+
+struct why_traits {
+	__u64 state; /* enum why_state */
+	__u64 scheduling; /* WHY_SCHEDULING() */
+	char workqueue[WHY_WORKQUEUE]; /* that the kworker worked for; empty: none, or unknown */
+};
+_Static_assert(sizeof(struct why_traits) == 48, "why_traits has no padding");
+
+/*
+ * `priority` is that of a real-time task, 0 of others; `nice` counts from -20; `weight` is that of
+ * its cgroup of version 2, by the scheduler: WHY_WEIGHT_DEFAULT is cpu.weight 100.
+ */
+#define WHY_SCHEDULING(policy, priority, nice, weight) \
+	((policy) | (priority) << 8 | (nice) << 16 | (__u64)(weight) << 32)
+#define WHY_POLICY(scheduling) ((__u32)(scheduling)&0xff)
+#define WHY_PRIORITY(scheduling) ((__u32)(scheduling) >> 8 & 0xff)
+#define WHY_NICE(scheduling) ((int)((__u32)(scheduling) >> 16 & 0xff) - 20)
+#define WHY_WEIGHT(scheduling) ((__u32)((scheduling) >> 32))
+#define WHY_WEIGHT_DEFAULT 1024
+
+/*
  * What had the CPU, or woke a task up, if no task did. Others: WHY_FIRST_IRQ and the IRQ's number.
  */
 enum why_source {
@@ -103,7 +134,7 @@ enum why_source {
 };
 
 struct why_who {
-	__u64 id; /* of the process, the thread or the cgroup, as lat_config.by chooses */
+	__u64 id; /* of the process, thread or cgroup, as lat_config.by chooses; see WHY_OF_... */
 	char comm[LAT_COMM_LEN]; /* of the process or the thread; empty: unknown, or a cgroup */
 };
 
@@ -274,9 +305,12 @@ enum why_class {
 	WHY_CLASSES,
 };
 
+/* The tgid of a kernel thread is its tid; in its place, this and the number of its traits. */
+#define WHY_OF_KTHREAD (1U << 21)
+
 struct why_turn {
 	__u64 end_ns; /* by the scheduler's clock of that CPU */
-	__u64 tid : 22, tgid : 22; /* the kernel has no larger ones */
+	__u64 tid : 22, tgid : 22; /* the kernel has no larger ones; see WHY_OF_KTHREAD */
 	__u64 class : 4; /* enum why_class */
 	__u64 limited : 1; /* real-time tasks were out of their budget */
 	__u64 name : 15; /* its place in the ring of names */

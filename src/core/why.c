@@ -64,11 +64,11 @@ static const struct explained {
 	const char *wait, *waits;
 	const struct part *parts;
 	unsigned int metric;
-	bool requests;
+	bool requests, traits;
 } explained[] = {
-	{ "runqlat", "wait for a CPU", "waits for a CPU", runqlat_parts, 0, false },
-	{ "memlat", "page fault", "page faults", memlat_parts, 0, false },
-	{ "iolat", "block request", "block requests", iolat_parts, 2, true },
+	{ "runqlat", "wait for a CPU", "waits for a CPU", runqlat_parts, 0, false, true },
+	{ "memlat", "page fault", "page faults", memlat_parts, 0, false, false },
+	{ "iolat", "block request", "block requests", iolat_parts, 2, true, false },
 };
 
 static const struct explained *find(const char *probe)
@@ -139,6 +139,13 @@ bool why__has_requests(const char *probe)
 	return found && found->requests;
 }
 
+bool why__has_traits(const char *probe)
+{
+	const struct explained *found = find(probe);
+
+	return found && found->traits;
+}
+
 bool why__is_of_task(const char *probe, unsigned int part)
 {
 	return find_part(probe, part)->of_task;
@@ -159,7 +166,7 @@ int why__find_part(const char *probe, const char *name)
 	return -ENOENT;
 }
 
-static const struct table_column part_columns[WHY_REQUEST_COLUMNS] = {
+static const struct table_column part_columns[WHY_COLUMNS] = {
 	[WHY_VICTIM_ID] = { "victim_id", "", "ID of who waited", TABLE_INTEGER, true },
 	[WHY_VICTIM] = { "victim", "", "who waited", TABLE_TEXT, true },
 	[WHY_PART] = { "part", "", "what it waited for", TABLE_TEXT, true },
@@ -169,11 +176,24 @@ static const struct table_column part_columns[WHY_REQUEST_COLUMNS] = {
 	[WHY_EVENTS] = { "events", "events", "slow samples that it is part of", TABLE_INTEGER,
 			 false },
 	[WHY_OVER_NS] = { "over_ns", "ns", "threshold of slow samples", TABLE_INTEGER, false },
-	[WHY_READ_BYTES] = { "read_bytes", "bytes", "what the disk read for it meanwhile",
-			     TABLE_INTEGER, false },
-	[WHY_WRITTEN_BYTES] = { "written_bytes", "bytes",
-				"what the disk wrote or discarded for it meanwhile", TABLE_INTEGER,
-				false },
+};
+
+static const struct table_column part_columns_of_requests[] = {
+	[WHY_READ_BYTES - WHY_COLUMNS] = { "read_bytes", "bytes",
+					   "what the disk read for it meanwhile", TABLE_INTEGER,
+					   false },
+	[WHY_WRITTEN_BYTES - WHY_COLUMNS] = { "written_bytes", "bytes",
+					      "what the disk wrote or discarded for it meanwhile",
+					      TABLE_INTEGER, false },
+};
+
+static const struct table_column part_columns_of_traits[] = {
+	[WHY_VICTIM_TRAITS - WHY_COLUMNS] = { "victim_traits", "",
+					      "policy, nice value and weight of who waited",
+					      TABLE_TEXT, true },
+	[WHY_CULPRIT_TRAITS - WHY_COLUMNS] = { "culprit_traits", "",
+					       "the same of who made it wait, or its workqueue",
+					       TABLE_TEXT, true },
 };
 
 static const struct table_column name_columns[] = {
@@ -239,6 +259,21 @@ static int make_events(struct table **table, const struct explained *of)
 	return table__new(table, columns, nr);
 }
 
+static int make_parts(struct table **table, const struct explained *of)
+{
+	struct table_column columns[WHY_COLUMNS + 2];
+	const struct table_column *more = NULL;
+
+	if (of->requests)
+		more = part_columns_of_requests;
+	else if (of->traits)
+		more = part_columns_of_traits;
+	memcpy(columns, part_columns, sizeof(part_columns));
+	if (more)
+		memcpy(columns + WHY_COLUMNS, more, 2 * sizeof(*more));
+	return table__new(table, columns, more ? WHY_COLUMNS + 2 : WHY_COLUMNS);
+}
+
 int why__new(struct run_why **why, const char *probe)
 {
 	const struct explained *of = find(probe);
@@ -252,8 +287,7 @@ int why__new(struct run_why **why, const char *probe)
 		return -ENOMEM;
 	(*why)->probe = of->probe;
 	(*why)->nr_parts = why__parts(probe);
-	err = table__new(&(*why)->parts, part_columns,
-			 of->requests ? WHY_REQUEST_COLUMNS : WHY_COLUMNS);
+	err = make_parts(&(*why)->parts, of);
 	if (!err)
 		err = table__new(&(*why)->names, name_columns,
 				 sizeof(name_columns) / sizeof(name_columns[0]));

@@ -30,6 +30,10 @@ enum why_column {
 	WHY_READ_BYTES = WHY_COLUMNS,
 	WHY_WRITTEN_BYTES,
 	WHY_REQUEST_COLUMNS,
+	/* Only where why__has_traits(): see why_traits.h. */
+	WHY_VICTIM_TRAITS = WHY_COLUMNS,
+	WHY_CULPRIT_TRAITS,
+	WHY_TRAITS_COLUMNS,
 };
 
 /* Columns of the sums by name. Tasks of one name, "cc1 (12)" and "cc1 (13)", are one here. */
@@ -121,6 +125,9 @@ unsigned int why__metric(const char *probe);
 
 /* Are its samples block requests? Then the tables have more columns. */
 bool why__has_requests(const char *probe);
+
+/* Does the probe know more of tasks than their names? Then the table of parts has more columns. */
+bool why__has_traits(const char *probe);
 
 /* Is who causes it a disk? */
 bool why__is_of_disk(const char *probe, unsigned int part);

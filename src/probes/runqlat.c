@@ -83,7 +83,7 @@ static int more_programs(const struct bpf_probe *probe, const char *names[MORE_P
 	static const char *const why[] = {
 		"stamps_migrate_why", "stamps_wakeup_why", "why_waking",	 "why_raised",
 		"why_irq_begins",     "why_irq_ends",	   "why_softirq_begins", "why_softirq_ends",
-		"why_timer_begins",   "why_timer_ends",
+		"why_timer_begins",   "why_timer_ends",	   "why_work_starts",
 	};
 	static const char *const vectors[] = { "why_work_begins",   "why_work_ends",
 					       "why_call_begins",   "why_call_ends",

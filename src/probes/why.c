@@ -14,6 +14,7 @@
 #include <core/sanitize.h>
 #include <core/units.h>
 #include <core/why.h>
+#include <core/why_traits.h>
 #include <symbols/symbols.h>
 
 #include "bpf_probe.h"
@@ -32,7 +33,8 @@ struct why_reader {
 	const struct why_cell *cells; /* mapped, one per CPU */
 	struct why_pairs pairs;
 	struct why_disks disks; /* iolat; else NULL */
-	size_t cells_size, pairs_size, loads_size, kinds_size;
+	const struct why_traits *traits; /* WHY_TRAITS, mapped: runqlat; else NULL */
+	size_t cells_size, pairs_size, loads_size, kinds_size, traits_size;
 	struct ring_buffer *events;
 	bool has_threshold;
 	struct why_candidates candidates; /* until then */
@@ -51,6 +53,7 @@ static const struct {
 } maps[] = {
 	{ "why_cells", 0 },
 	{ "why_pairs", WHY_PLACES },
+	{ "why_traits", WHY_TRAITS },
 	{ "why_events", 0 }, /* see room_for_events() */
 	{ "places", 0 },
 	{ "why_work", 0 },
@@ -161,6 +164,8 @@ int why__open(struct bpf_probe *probe, struct why_control *control,
 					 &reader->loads_size);
 	reader->disks.kinds = map_memory(probe, "why_kinds", sizeof(struct why_kind),
 					 PROT_READ | PROT_WRITE, &reader->kinds_size);
+	reader->traits = map_memory(probe, "why_traits", sizeof(struct why_traits), PROT_READ,
+				    &reader->traits_size);
 	reader->events = ring_buffer__new(
 		bpf_map__fd(bpf_object__find_map_by_name(probe->obj, "why_events")), take_event,
 		reader, NULL);
@@ -186,6 +191,8 @@ void why__close(struct bpf_probe *probe)
 		munmap((void *)reader->disks.loads, reader->loads_size);
 	if (reader->disks.kinds)
 		munmap(reader->disks.kinds, reader->kinds_size);
+	if (reader->traits)
+		munmap((void *)reader->traits, reader->traits_size);
 	ring_buffer__free(reader->events);
 	why_candidates__clear(&reader->candidates);
 	free(reader);
@@ -382,11 +389,33 @@ static uint32_t kind_of(const struct bpf_probe *probe, uint64_t id)
 	return probe->config.why - 1 == LAT_BY_CPU ? LAT_BY_PROCESS : probe->config.why - 1;
 }
 
+/* The ID in its kind. */
+static uint64_t plain_id(const struct bpf_probe *probe, uint64_t id)
+{
+	uint32_t kind = kind_of(probe, id);
+	bool is_task = kind == LAT_BY_PROCESS || kind == LAT_BY_THREAD;
+
+	return id & ~(is_task ? OF_OTHERS | WHY_TRAITS_MASK : OF_OTHERS);
+}
+
+/* NULL: nothing sets it apart, or it is not known. */
+static const char *traits_of(const struct bpf_probe *probe, uint64_t id, char out[WHY_TRAITS_TEXT])
+{
+	const struct why_traits *traits = probe->why->traits;
+	uint64_t number = (id & ~plain_id(probe, id) & WHY_TRAITS_MASK) >> WHY_TRAITS_SHIFT;
+
+	if (!traits || !number ||
+	    __atomic_load_n(&traits[number].state, __ATOMIC_ACQUIRE) != WHY_READY)
+		return NULL;
+	return why_traits__text(&traits[number], out);
+}
+
 /* A task without an ID is one of those that share its name. NULL: nobody is known. */
 static const char *name_victim(struct bpf_probe *probe, const struct why_who *who,
 			       char out[RUN_NAME])
 {
-	const struct lat_key key = { .id = who->id & ~OF_OTHERS, .by = kind_of(probe, who->id) };
+	const struct lat_key key = { .id = plain_id(probe, who->id),
+				     .by = kind_of(probe, who->id) };
 	char raw[LAT_COMM_LEN + 1] = "";
 
 	if (who->id & WHY_OF_SOURCE)
@@ -420,9 +449,24 @@ static const char *name_culprit(struct bpf_probe *probe, const struct why_who *w
 	return name_victim(probe, who, out);
 }
 
-static void set_id(struct table *table, unsigned int column, uint64_t id)
+static void set_id(const struct bpf_probe *probe, unsigned int column, uint64_t id)
 {
-	table__set_integer(table, column, (int64_t)(id & ~OF_OTHERS));
+	table__set_integer(probe->common.entry->why->parts, column, (int64_t)plain_id(probe, id));
+}
+
+static int set_traits(const struct bpf_probe *probe, const struct why_pair *pair)
+{
+	struct table *table = probe->common.entry->why->parts;
+	char traits[WHY_TRAITS_TEXT];
+	int err;
+
+	if (!why__has_traits(probe->common.ops->name))
+		return 0;
+	err = table__set_text(table, WHY_VICTIM_TRAITS, traits_of(probe, pair->victim.id, traits));
+	if (err)
+		return err;
+	return table__set_text(table, WHY_CULPRIT_TRAITS,
+			       traits_of(probe, pair->culprit.id, traits));
 }
 
 static void set_amount(struct bpf_probe *probe, const struct why_amount *amount)
@@ -463,12 +507,14 @@ static int add_pair(void *context, const struct why_pair *pair, bool placed,
 		err = table__set_text(table, WHY_PART, why__part(module, pair->part));
 	if (!err)
 		err = table__set_text(table, WHY_CULPRIT, culprit);
+	if (!err && placed)
+		err = set_traits(probe, pair);
 	if (err)
 		return err;
 	if (placed && pair->victim.id)
-		set_id(table, WHY_VICTIM_ID, pair->victim.id);
+		set_id(probe, WHY_VICTIM_ID, pair->victim.id);
 	if (placed && pair->culprit.id && !(pair->culprit.id & WHY_OF_SOURCE))
-		set_id(table, WHY_CULPRIT_ID, pair->culprit.id);
+		set_id(probe, WHY_CULPRIT_ID, pair->culprit.id);
 	set_amount(probe, gained);
 	return 0;
 }

@@ -109,7 +109,8 @@ static int add_pair(struct model_why *why, const struct model_pair *pair, bool m
 static int add_pairs(struct model_why *why, const struct run_probe *probe)
 {
 	const struct table *table = probe->why->parts;
-	bool merge = why->nr_pairs;
+	/* In one interval, pairs of the same names differ by traits alone, which are not shown. */
+	bool merge = why->nr_pairs || why__has_traits(probe->name);
 	struct model_pair pair;
 	int part, err = 0;
 

@@ -11,6 +11,8 @@ on_exit forget_why
 built=${LATSCOPE_BUILT:-$PWD/.output}
 chosen=() # filters
 how=(runqlat --why)
+around=() # a command that runs culprits
+working=${working-} # the kernel module; empty: there is none
 
 forget_why() {
 	[ ! -d "$why_cgroup/inner" ] || rmdir "$why_cgroup/inner"
@@ -26,7 +28,7 @@ blame() {
 	[ "${extent-}" != check ] || [ "$1" = idle ] || ms=$(($3 / 3)) # what sleeps costs nothing there
 	rm -rf "$why_dir/runs"
 	taskset -c 0 "$built/latscope" "${how[@]}" -q -o "$why_dir/runs" "${chosen[@]}" --over "$2" -- \
-		taskset -c "0-$why_cpu" "$built/tests/reference/culprits" "$1" "$why_cpu" "$ms" "${@:4}" >"$why_dir/out" 2>"$why_dir/err" ||
+		taskset -c "0-$why_cpu" "${around[@]}" "$built/tests/reference/culprits" "$1" "$why_cpu" "$ms" "${@:4}" >"$why_dir/out" 2>"$why_dir/err" ||
 		{ cat "$why_dir/err" && return 1; }
 	db=$(echo "$why_dir"/runs/*/run.db)
 	[ "$(why_printed victim_pid)" -gt 0 ] || { cat "$why_dir/out" && false; }
@@ -80,11 +82,13 @@ blames_two() {
 	blame two 10us 3000 && adds_up && share 1 98 "part <> 'unknown'" || return
 	one=$(blamed "$(hog_is 1 other)") two=$(blamed "$(hog_is 2 other)")
 	near_to 3 $((one * 100 / two)) $(($(why_printed hog1_ran_ns) * 100 / $(why_printed hog2_ran_ns))) &&
-		is_within 270 $((one * 100 / two)) 340
+		is_within 270 $((one * 100 / two)) 340 && share 1 100 "victim_traits = 'nice -20'" &&
+		share "$(hog_is 1 other)" 100 "culprit_traits = 'nice -20'" && share "$(hog_is 2 other)" 100 "culprit_traits = 'nice -15'"
 }
 
 blames_realtime() {
 	blame realtime 1ms 2000 && adds_up && share 1 97 "$(hog_is 1 realtime)" &&
+		share "$(hog_is 1 realtime)" 100 "culprit_traits = 'SCHED_FIFO 1'" &&
 		near_to 3 "$(blamed "$(hog_is 1 realtime)")" "$(why_printed hog1_ran_ns)"
 }
 
@@ -117,6 +121,19 @@ blames_no_cpu_for_another() {
 			$(($(why_printed moved_most_ns) * 105 / 100))
 }
 
+# A kworker is blamed with the workqueue that it worked for, as long as it did; nobody else has its name. Of pgrep, which is like
+# most, nothing is said.
+blames_work() {
+	local around=(tests/probes/working "$working" "$why_cpu") kworker="part = 'kernel' AND culprit LIKE 'kworker/$why_cpu:%H (%'"
+
+	blame one 10us 3000 && adds_up &&
+		near_to 5 "$(blamed "$kworker AND culprit_traits = 'nice -20, workqueue latscope_long'")" "$(why_printed long_ns)" &&
+		near_to 5 "$(blamed "$kworker AND culprit_traits = 'nice -20, workqueue latscope_short'")" "$(why_printed short_ns)" &&
+		tap_same "$(blamed "culprit_traits LIKE '%latscope%' AND NOT ($kworker)")" 0 &&
+		share "$(hog_is 1 other)" 100 "culprit_traits = 'nice -20'" &&
+		tap_same "$(query "SELECT count(*) > 0, count(victim_traits) FROM runqlat_why WHERE victim LIKE 'pgrep (%'")" '1|0'
+}
+
 # throttled_ns: how long the cgroup was out of quota
 throttled_ns() {
 	sed -n 's/^throttled_usec \(.*\)/\1000/p; s/^throttled_time //p' "$why_cgroup/cpu.stat"
@@ -132,7 +149,7 @@ make_cgroup() {
 			echo 20000 >$why_cgroup/cpu.cfs_quota_us
 	elif [ -n "${LATSCOPE_VM-}" ] || grep -qw cpu $root/cgroup.subtree_control; then # else it would stay so
 		echo +cpu >$root/cgroup.subtree_control && mkdir $root/latscope-why.$$ && why_cgroup=$root/latscope-why.$$ &&
-			echo '20000 100000' >$why_cgroup/cpu.max
+			echo '20000 100000' >$why_cgroup/cpu.max && echo 50 >$why_cgroup/cpu.weight
 	else
 		return 1
 	fi
@@ -146,6 +163,7 @@ blames_quota() {
 		near_to 5 "$(blamed "part = 'quota'")" $(($(throttled_ns) - before)) || return
 	# Of version 1 the cgroup is not named; of version 2 it is, and of nothing but its quota.
 	[ -e "$why_cgroup/cpu.max" ] || return 0
+	share "part = 'quota'" 100 "victim_traits LIKE '%cpu.weight 50'" || return
 	share "part = 'quota'" 100 "culprit = '${why_cgroup#/sys/fs/cgroup} (20 % of a CPU)' AND part = 'quota'" &&
 		tap_same "$(blamed "culprit LIKE '${why_cgroup#/sys/fs/cgroup}%' AND part <> 'quota'")" 0 || return
 	# Of two quotas it is not known which one struck: neither is named.
@@ -272,6 +290,7 @@ declare -A claims=(
 	[two]='two hogs: each is blamed for its share'
 	[realtime]='a real-time hog: it is blamed'
 	[idle]='an idle CPU: nobody is blamed'
+	[work]='two workqueues of one kworker: each is blamed, as long as its works had the CPU'
 	[own]='two threads: their own process is blamed'
 	[no_waker]='a timer woke it up: not the task that it interrupted'
 	[pingpong]='two that wake each other up: each is blamed for what it had, as far back as it waited'
@@ -290,14 +309,16 @@ wanted-*) ;;
 check-6.1) tests='one move quota' ;;
 check-6.12) tests='two realtime idle own waker no_waker budget limit cpu' ;;
 *-) tests='one two idle move quota no_waker cpu' ;; # and the VM has the others
-*-6.1 | *-7) tests='one two realtime idle move quota no_waker budget limit cpu' ;;
-*) tests='one two realtime idle own waker move quota no_waker pingpong budget limit cpu crowd churn' ;;
+*-6.1 | *-7) tests='one two realtime idle work move quota no_waker budget limit cpu' ;;
+*) tests='one two realtime idle work own waker move quota no_waker pingpong budget limit cpu crowd churn' ;;
 esac
 for test in $tests; do
 	if { [ "$test" = move ] || [ "$test" = cpu ]; } && [ "$(nproc)" = 1 ]; then
 		skip "${claims[$test]}" 'there is one CPU'
 	elif [ "$test" = quota ] && ! make_cgroup 2>/dev/null; then
 		skip 'cpu.max' 'cannot make a cgroup with a quota'
+	elif [ "$test" = work ] && [ ! -e "$working" ]; then
+		skip "${claims[work]}" 'there is no kernel module for this kernel here'
 	else
 		measured "${claims[$test]}" "blames_$test"
 	fi
