@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "why.h"
 
+#include <stdlib.h>
+
 #include <core/hist.h>
 #include <core/units.h>
 #include <stats/why.h>
+#include <stats/why_tasks.h>
 
 #include "coverage.h"
 #include "text.h"
@@ -127,6 +130,30 @@ static void print_names(FILE *out, const struct why_summary *summary, unsigned i
 		fprintf(out, "%zu more\n", summary->nr_names - shown);
 }
 
+/* Policy, nice value, weight and workqueue of those that have not the usual ones. */
+static int print_traits(FILE *out, const struct why_summary *summary, bool victims,
+			unsigned int top)
+{
+	struct why_task *tasks;
+	long nr = why_tasks__list(summary, victims, &tasks);
+	long shown = top && top < nr ? (long)top : nr;
+	char share[UNITS_TEXT], time[UNITS_TEXT];
+
+	if (nr > 0)
+		fprintf(out, "\n%-*s %-36s %9s %11s\n", TEXT_NAME_COLUMNS,
+			victims ? "victim" : "culprit", "traits", "share", "time");
+	for (long i = 0; i < shown; i++) {
+		text__key_name(out, tasks[i].name);
+		fprintf(out, " %-36.36s %9s %11s\n", tasks[i].traits,
+			units__share(share, tasks[i].ns, summary->total_ns),
+			units__ns(time, (double)tasks[i].ns));
+	}
+	if (shown < nr)
+		fprintf(out, "%ld more\n", nr - shown);
+	free(tasks);
+	return nr < 0 ? (int)nr : 0;
+}
+
 /* The first frames of a stack; pid 0: of the kernel. */
 static void print_stack(FILE *out, const struct frames *frames, uint64_t pid, const char *stack)
 {
@@ -218,6 +245,9 @@ int why_text__print(FILE *out, const struct run *run, const struct run_probe *pr
 		paragraph(out, "", probe->why->disks, "."); /* the slow time was divided by them */
 		print_parts(out, probe, &summary);
 		print_names(out, &summary, top);
+		err = print_traits(out, &summary, false, top);
+		if (!err)
+			err = print_traits(out, &summary, true, top);
 		print_events(out, run, probe);
 	}
 clear:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "why.h"
+#include "why_tasks.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 
 #include <core/names.h>
 #include <core/units.h>
+#include <core/why_traits.h>
 
 #define REASONS 3 /* maximum in the sentence */
 #define LEAST_SHARE 0.1 /* of a reason in the sentence */
@@ -33,17 +35,22 @@ static int largest_first(const void *left, const void *right)
 	return a->ns > b->ns ? -1 : a->ns < b->ns;
 }
 
-static struct why_line pair_of(const struct table *table, size_t key)
+static struct why_line pair_of(const struct table *table, size_t key, bool traits)
 {
 	const char *victim = text_of(table, key, WHY_VICTIM), *part = text_of(table, key, WHY_PART);
-
-	return (struct why_line){
+	struct why_line line = {
 		.victim = victim ? victim : "?",
 		.part = part ? part : "unknown",
 		.culprit = text_of(table, key, WHY_CULPRIT),
 		.ns = (uint64_t)table__aggregate(table, key, WHY_NS)->sum,
 		.events = (uint64_t)table__aggregate(table, key, WHY_EVENTS)->sum,
 	};
+
+	if (traits) {
+		line.victim_traits = text_of(table, key, WHY_VICTIM_TRAITS);
+		line.culprit_traits = text_of(table, key, WHY_CULPRIT_TRAITS);
+	}
+	return line;
 }
 
 static struct why_line name_of(const struct table *table, size_t key)
@@ -91,13 +98,6 @@ static size_t merge(struct why_line *lines, size_t nr)
 	}
 	qsort(lines, left, sizeof(*lines), largest_first);
 	return left;
-}
-
-static bool is_name_of(const char *text, const char *name)
-{
-	size_t len = names__length(text);
-
-	return len == names__length(name) && !strncmp(text, name, len);
 }
 
 /* (other) and (unknown) are nobody in particular. */
@@ -181,7 +181,7 @@ const char *why_summary__victim(const struct why_summary *summary, const struct 
 	size_t nr = 0;
 
 	for (size_t i = 0; i < summary->nr_lines; i++)
-		if (is_name_of(summary->lines[i].victim, line->victim))
+		if (why_tasks__is_victim(&summary->lines[i], line))
 			summary->room[nr++] = summary->lines[i].victim;
 	return crowd_text(summary, line->victim, nr, out);
 }
@@ -192,14 +192,9 @@ const char *why_summary__culprit(const struct why_summary *summary, const struct
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; line->culprit && i < summary->nr_lines; i++) {
-		const struct why_line *pair = &summary->lines[i];
-
-		if (pair->culprit && is_name_of(pair->culprit, line->culprit) &&
-		    !strcmp(pair->part, line->part) &&
-		    (!line->victim || is_name_of(pair->victim, line->victim)))
-			summary->room[nr++] = pair->culprit;
-	}
+	for (size_t i = 0; i < summary->nr_lines; i++)
+		if (why_tasks__is_culprit(&summary->lines[i], line))
+			summary->room[nr++] = summary->lines[i].culprit;
 	return crowd_text(summary, line->culprit ? line->culprit : "-", nr, out);
 }
 
@@ -359,10 +354,36 @@ static void add_who_had_the_cpu(struct why_summary *summary, const struct run *r
 	why_summary__clear(&waits);
 }
 
+#define DESCRIBED (WHY_CROWD + WHY_TRAITS_TEXT)
+
+/* The culprit of a reason, and what sets it apart: "hog (12), nice -5,". NULL: it has none. */
+static const char *describe_culprit(const struct why_summary *summary,
+				    const struct why_line *reason, char out[DESCRIBED])
+{
+	const char *traits = why_tasks__traits(summary, reason, why_tasks__is_culprit);
+
+	if (!reason->culprit)
+		return NULL;
+	why_summary__culprit(summary, reason, out);
+	if (traits)
+		snprintf(out + strlen(out), DESCRIBED - strlen(out), ", %s,", traits);
+	return out;
+}
+
+static void add_subject(struct why_summary *summary, const struct why_line *reason,
+			const char *victim)
+{
+	const char *traits = why_tasks__traits(summary, reason, why_tasks__is_victim);
+
+	add(summary->sentence, " of %s", victim);
+	if (traits)
+		add(summary->sentence, ", %s", traits);
+}
+
 static void conclude(struct why_summary *summary, struct why_line *reasons, const char *probe,
 		     const struct run *run)
 {
-	char *sentence = summary->sentence, victim[WHY_CROWD] = "", culprit[WHY_CROWD];
+	char *sentence = summary->sentence, victim[WHY_CROWD] = "", culprit[DESCRIBED];
 	uint64_t whole, waited_ns = summary->total_ns - summary->unwaited_ns;
 	const char *subject = find_subject(summary, reasons, &whole);
 	size_t nr = find_reasons(summary, subject, true, reasons), said = 0;
@@ -385,13 +406,14 @@ static void conclude(struct why_summary *summary, struct why_line *reasons, cons
 			break;
 		add(sentence, "%s%.0f %%", said ? "; " : "", 100 * share);
 		if (!said)
-			add(sentence, " of the slow time%s%s", subject ? " of " : "", victim);
+			add(sentence, " of the slow time");
+		if (!said && subject)
+			add_subject(summary, reason, victim);
 		if (!said && of_all < NEARLY_ALL)
 			add(sentence, ", which has %.0f %% of all slow time%s", 100 * of_all,
 			    summary->unwaited_ns ? " that tasks wait" : "");
 		add(sentence, ": ");
-		why_summary__culprit(summary, reason, culprit);
-		add_reason(sentence, reason, reason->culprit ? culprit : NULL,
+		add_reason(sentence, reason, describe_culprit(summary, reason, culprit),
 			   subject ? victim : NULL, probe);
 		if (!strcmp(probe, "memlat") && !strcmp(reason->part, "runnable"))
 			add_who_had_the_cpu(summary, run, subject);
@@ -407,8 +429,10 @@ static void mark_unwaited(struct why_line *lines, size_t nr, const char *probe)
 
 static void take_lines(struct why_summary *summary, const struct run_why *why)
 {
+	bool traits = why__has_traits(why->probe);
+
 	for (size_t key = 0; key < table__keys(why->parts); key++)
-		summary->lines[summary->nr_lines++] = pair_of(why->parts, key);
+		summary->lines[summary->nr_lines++] = pair_of(why->parts, key, traits);
 	for (size_t key = 0; key < table__keys(why->names); key++)
 		summary->names[summary->nr_names++] = name_of(why->names, key);
 	mark_unwaited(summary->lines, summary->nr_lines, why->probe);

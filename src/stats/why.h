@@ -11,6 +11,8 @@
 /* The texts are those of the probe's table. */
 struct why_line {
 	const char *victim, *part, *culprit; /* culprit NULL: the part has none */
+	/* Of a pair: what sets them apart, see why_traits.h; NULL: nothing, or unknown. */
+	const char *victim_traits, *culprit_traits;
 	uint64_t ns, events;
 	bool unwaited; /* no task waited: these come last */
 };

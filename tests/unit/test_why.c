@@ -74,6 +74,53 @@ TEST(little_slow_time_is_said_to_be_little)
 		"backup (2) had the CPU");
 }
 
+/* The newest pair; NULL: nothing sets them apart. */
+static void set_traits(const char *victim, const char *culprit)
+{
+	struct table *table = probe.why->parts;
+
+	assert_int_equal(table__set_text(table, WHY_VICTIM_TRAITS, victim), 0);
+	assert_int_equal(table__set_text(table, WHY_CULPRIT_TRAITS, culprit), 0);
+}
+
+TEST(what_sets_a_culprit_and_a_victim_apart_is_said)
+{
+	add("web (1)", "realtime", "audio (2)", 80);
+	set_traits("nice 10", "SCHED_FIFO 50");
+	add("web (1)", "kernel", "kworker/1:1 (35)", 20);
+	set_traits("nice 10", "workqueue events");
+	assert_sentence("80 % of the slow time of web (1), nice 10: the real-time task audio (2), "
+			"SCHED_FIFO 50, had the CPU; "
+			"20 %: the kernel thread kworker/1:1 (35), workqueue events, had the CPU");
+}
+
+TEST(of_several_workqueues_the_sentence_names_none)
+{
+	add("web (1)", "kernel", "kworker/1:1 (35)", 94);
+	set_traits(NULL, "workqueue events");
+	add("web (1)", "kernel", "kworker/1:1 (35)", 6);
+	set_traits(NULL, "workqueue writeback");
+	assert_sentence("100 % of the slow time of web (1): the kernel thread kworker/1:1 (35) had "
+			"the CPU");
+	add("web (1)", "kernel", "kworker/1:1 (35)", 26); /* 120 of 126 */
+	set_traits(NULL, "workqueue events");
+	assert_sentence("100 % of the slow time of web (1): the kernel thread kworker/1:1 (35), "
+			"workqueue events, had the CPU");
+}
+
+TEST(what_others_of_the_name_are_does_not_matter)
+{
+	add("web (1)", "other", "sh (2)", 60);
+	set_traits(NULL, NULL);
+	add("web (1)", "realtime", "sh (3)", 40);
+	set_traits(NULL, "SCHED_RR 1");
+	add("db (9)", "other", "sh (4)", 10);
+	set_traits("nice 5", "nice 19");
+	assert_sentence("60 % of the slow time of web (1), which has 91 % of all slow time: "
+			"sh (2) had the CPU; "
+			"40 %: the real-time task sh (3), SCHED_RR 1, had the CPU");
+}
+
 static struct run_probe runqlat; /* next to memlat */
 
 /* What was added is runqlat's; memlat has page faults of web that waited for a CPU. */
@@ -401,6 +448,35 @@ static const char *text(void)
 	fold();
 	assert_int_equal(why_text__print(unit_print(), &run, &probe, 5), 0);
 	return unit_printed();
+}
+
+TEST(each_task_that_something_sets_apart_is_listed)
+{
+	add("web (1)", "kernel", "kworker/1:1 (35)", 25);
+	set_traits("nice 10", "workqueue events");
+	add("web (1)", "kernel", "kworker/1:1 (35)", 50);
+	set_traits("nice 10", "workqueue writeback");
+	add("db (9)", "kernel", "kworker/1:1 (35)", 15);
+	set_traits(NULL, "workqueue events");
+	add("db (9)", "other", "web (1)", 10);
+	set_traits(NULL, NULL);
+	assert_has(text(), "\nculprit               traits                                   share"
+			   "        time\n"
+			   "kworker/1:1 (35)      workqueue writeback                     50.0 %"
+			   "       50 ns\n"
+			   "kworker/1:1 (35)      workqueue events                        40.0 %"
+			   "       40 ns\n"
+			   "\nvictim                traits                                   share"
+			   "        time\n"
+			   "web (1)               nice 10                                 75.0 %"
+			   "       75 ns\n");
+}
+
+TEST(where_nothing_sets_a_task_apart_nothing_is_listed)
+{
+	add("web (1)", "other", "backup (2)", 25);
+	set_traits(NULL, NULL);
+	assert_lacks(text(), "traits");
 }
 
 TEST(a_slow_request_has_its_disk)
