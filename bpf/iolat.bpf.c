@@ -15,6 +15,7 @@
 #include "iolat_request.bpf.h"
 #include "iolat_wait.bpf.h"
 #include "iolat_why.bpf.h"
+#include "iolat_sent.bpf.h"
 #include "iolat_usual.bpf.h"
 
 /* ---- the end: completion ---- */
@@ -443,12 +444,17 @@ static __always_inline void keep(struct request *request, const struct request_v
 				     .lag_ns = own->lag_ns,
 				     .submitter = submitter_of_request(request),
 				     .counted = 1 };
+	const struct sent_bio *sent;
 	__u64 id = rq->id;
 
 	if (config_names(&config)) {
-		bpf_get_current_comm(&start.comm, sizeof(start.comm));
-		bpf_probe_read_kernel_str(&start.leader_comm, sizeof(start.leader_comm),
-					  leader_comm(bpf_get_current_task_btf(), false));
+		sent = sent_request(request);
+		if (sent) {
+			__builtin_memcpy(start.comm, sent->comm, LAT_COMM_LEN);
+			__builtin_memcpy(start.leader_comm, sent->leader_comm, LAT_COMM_LEN);
+		} else {
+			name_current(start.comm, start.leader_comm);
+		}
 	}
 	if (bpf_map_update_elem(&start_ts, &id, &start, BPF_ANY))
 		count_start(LAT_NOT_KEPT);

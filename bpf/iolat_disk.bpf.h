@@ -140,6 +140,14 @@ static __always_inline struct submitter *submitter_of(__u32 tid)
 	return bpf_map_lookup_elem(&why_names, &place);
 }
 
+/* As it was noted; NULL: another task has the place. */
+static __always_inline struct submitter *named_submitter(__u32 tid)
+{
+	struct submitter *submitter = submitter_of(tid);
+
+	return submitter && submitter->name.tid == tid ? submitter : NULL;
+}
+
 /* "jbd2/sda1-8" of ext4, "btrfs-transacti". Workers, as of XFS, have names that say nothing. */
 static __always_inline bool is_journal(struct task_struct *task, const char *comm)
 {
@@ -187,10 +195,20 @@ static __always_inline void set_owner(struct flight *flight, struct request *rq)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct cgroup *pages = owner_of_pages(rq->bio, task);
 	__u64 cgroup = pages ? pages->kn->id : 0;
-	const struct submitter *who = note_submitter(task);
+	const struct submitter *who;
+	const struct sent_bio *sent = sent_request(rq);
 
 	owner->tid = task->pid;
-	owner->tgid = cgroup ? 0 : task->tgid;
+	owner->tgid = task->tgid;
+	if (sent) {
+		owner->tid = sent->pid_tgid;
+		owner->tgid = sent->pid_tgid >> 32;
+		cgroup = sent->pages;
+		who = named_submitter(owner->tid);
+	} else {
+		who = note_submitter(task);
+	}
+	owner->tgid = cgroup ? 0 : owner->tgid;
 	owner->id = who ? who->who.id : 0;
 	flight->journal = who && !cgroup ? who->journal : 0;
 	if (cgroup)

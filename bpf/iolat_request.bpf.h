@@ -328,9 +328,84 @@ static __always_inline struct iolat_submitter submitter_of_bio(struct bio *bio)
 	return who;
 }
 
+/* The names of the current task and of its process. */
+static __always_inline void name_current(char comm[LAT_COMM_LEN], char leader[LAT_COMM_LEN])
+{
+	bpf_get_current_comm(comm, LAT_COMM_LEN);
+	bpf_probe_read_kernel_str(leader, LAT_COMM_LEN,
+				  leader_comm(bpf_get_current_task_btf(), false));
+}
+
+/* Where a bio begins, and what it does: two programs seldom do that at the same time. */
+struct sent_place {
+	__u64 sector; /* of the disk, not of a partition */
+	__u32 device; /* ID of the disk */
+	__u32 op;
+};
+
+/* A bio of a driver that sends bios on, or one that it has sent to a disk below it. */
+struct sent_bio {
+	__u64 bio; /* its address: the place of an old one is used again */
+	__u64 pid_tgid; /* of the task that submitted it to the uppermost device */
+	__u64 pages; /* the cgroup that owns the pages which this task writes back; 0: none */
+	struct iolat_submitter submitter;
+	char comm[LAT_COMM_LEN];
+	char leader_comm[LAT_COMM_LEN];
+};
+
+/* User space sizes it to IOLAT_SENT_BIOS, if iolat_sent.bpf.h is used. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct sent_place);
+	__type(value, struct sent_bio);
+} sent_bios SEC(".maps");
+
+/*
+ * Device mapper and md send some bios on from kernel threads of their own. Returns who submitted
+ * such a one to them; NULL: the current task submits it.
+ */
+static __always_inline const struct sent_bio *sent_from(const struct sent_place *place,
+							struct bio *bio)
+{
+	const struct sent_bio *sent;
+
+	if (!(bpf_get_current_task_btf()->flags & PF_KTHREAD))
+		return NULL;
+	sent = bpf_map_lookup_elem(&sent_bios, place);
+	return sent && sent->bio == (__u64)bio ? sent : NULL;
+}
+
+static __always_inline const struct sent_bio *sent_request(struct request *rq)
+{
+	struct sent_place place;
+
+	if (!config.identity && !config.why) /* raw_tp cannot read what follows */
+		return NULL;
+	place = (struct sent_place){ rq->__sector, request_device(rq, false),
+				     rq->cmd_flags & REQ_OP_MASK };
+	return sent_from(&place, rq->bio);
+}
+
+/* The place of a bio that has passed block_bio_queue: its sector is that of the disk. */
+static __always_inline struct sent_place place_of(struct bio *bio)
+{
+	return (struct sent_place){ bio->bi_iter.bi_sector, disk_id(bio->bi_bdev->bd_disk, false),
+				    bio->bi_opf & REQ_OP_MASK };
+}
+
+static __always_inline const struct sent_bio *sent_bio(struct bio *bio)
+{
+	const struct sent_place place = place_of(bio);
+
+	return sent_from(&place, bio);
+}
+
 static __always_inline struct iolat_submitter submitter_of_request(struct request *rq)
 {
-	return submitter_of_bio(needs_cgroup() ? rq->bio : NULL); /* raw_tp cannot read it */
+	const struct sent_bio *sent = sent_request(rq);
+
+	return sent ? sent->submitter : submitter_of_bio(needs_cgroup() ? rq->bio : NULL);
 }
 
 /* ---- the table ---- */

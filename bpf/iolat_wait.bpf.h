@@ -152,9 +152,7 @@ int BPF_PROG(bio_queued_again, struct bio *bio)
 static __always_inline void keep_submitter(struct bio_start *start, struct bio *bio)
 {
 	start->submitter = submitter_of_bio(bio);
-	bpf_get_current_comm(start->comm, sizeof(start->comm));
-	bpf_probe_read_kernel_str(start->leader_comm, sizeof(start->leader_comm),
-				  leader_comm(bpf_get_current_task_btf(), false));
+	name_current(start->comm, start->leader_comm);
 }
 
 /* A limit of io.max may hold the bio back. The rest of one that was split comes here once more. */
@@ -275,9 +273,14 @@ static __always_inline struct bio_owner owner_of_bio(struct bio *bio, const stru
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct bio_owner owner = { .comm = task->comm, .leader_comm = leader_comm(task, false) };
+	const struct sent_bio *sent = NULL;
 
 	if (start && start->held)
 		return (struct bio_owner){ start->submitter, start->comm, start->leader_comm };
+	if (config.identity)
+		sent = sent_bio(bio);
+	if (sent)
+		return (struct bio_owner){ sent->submitter, sent->comm, sent->leader_comm };
 	owner.submitter = submitter_of_bio(bio);
 	return owner;
 }

@@ -69,9 +69,9 @@ static __always_inline __u32 part_of(const struct completion *done, const struct
 
 static __always_inline void find_who(struct why_who *who, const struct owner *owner)
 {
-	const struct submitter *submitter = owner->tgid ? submitter_of(owner->tid) : NULL;
+	const struct submitter *submitter = owner->tgid ? named_submitter(owner->tid) : NULL;
 
-	if (submitter && submitter->name.tid == owner->tid && submitter->who.id == owner->id)
+	if (submitter && submitter->who.id == owner->id)
 		*who = submitter->who;
 	else
 		who->id = owner->id;
@@ -363,7 +363,7 @@ static __noinline int send(const struct work *work, const struct why_end *end)
 {
 	struct why_event *event = bpf_ringbuf_reserve(&why_events, sizeof(*event), 0);
 	const struct owner *owner = &work->own.owner;
-	const struct submitter *submitter = submitter_of(owner->tid);
+	const struct submitter *submitter = named_submitter(owner->tid);
 
 	if (!event)
 		return 0;
@@ -383,7 +383,7 @@ static __noinline int send(const struct work *work, const struct why_end *end)
 	event->sector = end->sector;
 	event->bytes = work->own.bytes;
 	event->op = work->own.op;
-	if (submitter && submitter->name.tid == owner->tid) {
+	if (submitter) {
 		event->cgroup = submitter->cgroup;
 		__builtin_memcpy(event->comm, submitter->comm, LAT_COMM_LEN);
 		__builtin_memcpy(event->process, submitter->process, LAT_COMM_LEN);

@@ -38,6 +38,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4,
+	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_RINGBUF = 27, /* 5.8 */
 	BPF_MAP_TYPE_TASK_STORAGE = 29, /* 5.11 */
 };
@@ -294,10 +295,13 @@ struct gendisk {
 	int major;
 	int first_minor;
 	char disk_name[32];
+	struct request_queue *queue;
 };
 
 struct block_device {
 	struct gendisk *bd_disk;
+	__u64 bd_start_sect; /* of a partition: 5.11 */
+	unsigned int bd_dev;
 };
 
 struct swap_info_struct {
@@ -376,6 +380,7 @@ struct bio {
 
 struct request_queue {
 	int id;
+	const void *mq_ops; /* NULL: its driver works on bios */
 	struct gendisk *disk; /* 5.15; see kernel.bpf.h */
 };
 

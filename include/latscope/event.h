@@ -343,6 +343,9 @@ _Static_assert(sizeof(struct iolat_stamp) == 64, "iolat_stamp: one cache line");
 /* Iolat's `bio_lines`, with the metric wait: bios without a request. */
 #define IOLAT_BIO_LINES (1 << 9)
 
+/* Iolat's `sent_bios`: bios that drivers above the disks, such as dm, send on. */
+#define IOLAT_SENT_BIOS (1 << 13)
+
 /* Value of softirq's map `starts`, key = cpu. */
 struct softirq_start {
 	__u64 ns; /* 0: no handler runs */

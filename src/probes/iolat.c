@@ -192,7 +192,7 @@ static int iolat_open(struct bpf_probe *probe, struct bpf_object_skeleton **skel
 	return 0;
 }
 
-#define START_PROGRAMS 16
+#define START_PROGRAMS 20
 
 /* Programs of the metric wait. */
 static unsigned int wait_programs(const struct bpf_probe *probe, const char *names[START_PROGRAMS],
@@ -216,6 +216,25 @@ static unsigned int wait_programs(const struct bpf_probe *probe, const char *nam
 	names[nr++] = "bio_got_again";
 	if (iolat->sees_held)
 		names[nr++] = "bio_held_again";
+	return nr;
+}
+
+/* Does a program need to know who submitted a request, also if a driver such as dm sent it on? */
+static bool follows_bios(const struct bpf_probe *probe)
+{
+	return (probe->config.identity || probe->config.why) &&
+	       kernel__has_member("bio", "bi_bdev"); /* Linux 5.12 */
+}
+
+/* Programs that follow bios through drivers above the disk. */
+static unsigned int sent_programs(const struct bpf_probe *probe, const char *names[START_PROGRAMS],
+				  unsigned int nr)
+{
+	if (!follows_bios(probe))
+		return nr;
+	names[nr++] = "sent_first";
+	names[nr++] = "sent_on";
+	names[nr++] = "sent_split";
 	return nr;
 }
 
@@ -261,7 +280,9 @@ static unsigned int request_programs(const struct bpf_probe *probe,
 /* Programs at the start of a request, in addition to those of the method. */
 static unsigned int start_programs(const struct bpf_probe *probe, const char *names[START_PROGRAMS])
 {
-	return wait_programs(probe, names, request_programs(probe, names));
+	unsigned int nr = sent_programs(probe, names, request_programs(probe, names));
+
+	return wait_programs(probe, names, nr);
 }
 
 static int prepare_wait(const struct bpf_probe *probe)
@@ -281,7 +302,10 @@ static int iolat_prepare(struct bpf_probe *probe, struct bpf_object *obj)
 	const char *names[START_PROGRAMS];
 	int err = prepare_wait(probe);
 	unsigned int nr = start_programs(probe, names);
+	struct iolat *iolat = probe->skel;
 
+	if (!err && follows_bios(probe))
+		err = bpf_map__set_max_entries(iolat->skel->maps.sent_bios, IOLAT_SENT_BIOS);
 	for (unsigned int i = 0; !err && i < nr; i++)
 		err = probe__load_too(obj, names[i]);
 	return err;

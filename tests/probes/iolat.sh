@@ -4,6 +4,7 @@
 # iolat compared with /proc/diskstats, with the time of each I/O as fio and a program see it, and with null_blk's delay.
 . tests/probes/window.sh
 . tests/probes/hung-disk.sh
+. tests/probes/mapper.sh
 
 sees_submitter() { [ "$1" = tp_btf ]; }
 
@@ -663,6 +664,7 @@ all_requests() {
 	on 6.12 filters
 	on 6.1 foreign
 	submitters
+	mapped_requests
 	on 6.12 refused_splits
 }
 
@@ -732,6 +734,7 @@ elif [ "$extent" = check ]; then
 elif [ "$extent" = compact ]; then
 	delayed_reads
 	[ -n "$repeated" ] || brief_disk
+	[ -n "$repeated" ] || on 7 mapped_requests
 	# Once on each kernel; the long tests do it with none and voluntary.
 	[[ $(preemption) =~ none|voluntary|lazy ]] || stamped_by_plugs
 	! [[ $(preemption) =~ lazy|full|rt ]] || ! command -v fio >/dev/null || preempted_requests

@@ -33,6 +33,7 @@ load_neighbour() { with_victim "$1" hog "$1" --rw="$2" --bs=16k --iodepth=10 --n
 load_syncs() { with_victim "$1" hog "$1" --rw=randwrite --bs=4k --fdatasync=1 --number_ios="$2"; }
 load_sequences() { hog "$1" --rw=randwrite --bs=4k --ioengine=psync --sync=dsync --number_ios="$2"; }
 load_discards() { with_victim "$1" hog "$1" --rw=randtrim --ioengine=sync --bs=4k --number_ios="$2"; }
+load_encrypted() { with_victim "$1" hog "$2" --rw=randwrite --bs=16k --iodepth=10 --number_ios="$3"; }
 load_alone() { "$dir/victim" --name=victim --filename="$1" "${as[@]}" --rw=randread --bs=4k --iodepth="$2" --number_ios="$3" >/dev/null; }
 
 # load_shared DEVICE COUNT NEIGHBOUR...: a victim reads COUNT blocks, one at a time, alone; then as many with neighbours, each a
@@ -347,6 +348,21 @@ sequences() {
 		"$(query "SELECT DISTINCT op FROM iolat_slow WHERE process = 'hog' AND op <> 'read' ORDER BY op")" $'flush\nwrite'
 }
 
+# dm-crypt writes by a thread of its own. To blame is the process whose data it writes.
+encrypted() {
+	local key=0123456789abcdef0123456789abcdef
+
+	null_disk 1
+	modprobe dm-crypt && dmsetup --noudevrules --noudevsync create encrypted --table "0 65536 crypt aes-cbc-plain64 $key 0 /dev/$disk 0"
+	ok 'dm-crypt: the device' test -b /dev/dm-0 || return
+	explain 1ms encrypted "/dev/$disk" /dev/dm-0 150 || return
+	adds_up dm-crypt
+	share 'dm-crypt: its writer is blamed' "$victim AND $by_others" 99 "$by_hog"
+	is 'dm-crypt: its thread is neither victim nor culprit' \
+		"$(query "SELECT count(*) FROM iolat_why WHERE victim LIKE 'dmcrypt%' OR culprit LIKE 'dmcrypt%' OR culprit LIKE 'kworker%'")" 0
+	dmsetup --noudevrules --noudevsync remove encrypted
+}
+
 # A host adapter that is busy for each third command.
 requeues() {
 	modprobe scsi_debug dev_size_mb=64 ndelay=5000000 every_nth=3 opts=0x8000 max_queue=1 && modprobe sd_mod
@@ -453,7 +469,7 @@ if [ -z "${LATSCOPE_VM-}" ]; then
 	done_testing
 	exit
 fi
-tests=${LATSCOPE_WHY_TESTS-write read alone depth parallel serial limited flushes requeues journal writeback}
+tests=${LATSCOPE_WHY_TESTS-write read alone depth parallel serial limited flushes requeues encrypted journal writeback}
 # On 6.1 and 7, what differs most from 6.12.
 [[ $LATSCOPE_VM${LATSCOPE_SOAK-} != @(6.1|7) ]] || tests=${LATSCOPE_WHY_TESTS-write depth limited journal writeback}
 [ "${1-}" != check ] || tests=flushes

@@ -73,6 +73,7 @@ static void set_up(void)
 	current = &tasks_of[VICTIM];
 	add_array(&cells, sizeof(struct iolat_cells), 1);
 	add_hash(&start_ts, sizeof(__u64), sizeof(struct iolat_start));
+	add_hash(&sent_bios, sizeof(struct sent_place), sizeof(struct sent_bio));
 	cell = add_array(&why_cells, sizeof(struct why_cell), 1);
 	pairs = add_array(&why_pairs, sizeof(struct why_pair), WHY_PLACES);
 	add_array(&why_flights, sizeof(struct flights), REQUESTS);

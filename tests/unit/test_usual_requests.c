@@ -110,6 +110,7 @@ static void begin_run(__u64 seed, bool usual)
 	begin_kernel(&chosen);
 	counted = add_array(&cells, sizeof(*counted), 1);
 	add_hash(&start_ts, sizeof(__u64), sizeof(struct iolat_start));
+	add_hash(&sent_bios, sizeof(struct sent_place), sizeof(struct sent_bio));
 	if (one_in(2))
 		host_map_of(&start_ts)->max = 2;
 	memset(table, 0, sizeof(table));
@@ -460,6 +461,80 @@ TEST(what_a_kernel_thread_writes_back_is_of_the_owner_of_the_pages)
 	assert_int_equal(charge(rq, PF_KTHREAD, 0).cgroup, 100);
 	rq->bio = NULL;
 	assert_false(charge(rq, PF_KTHREAD, 100).unwanted);
+}
+
+/* Task 2 submits a bio to a device with a driver above the disk, whose thread sends on `bio`. */
+static void send_on(struct bio *bio, struct block_device *upper)
+{
+	struct bio first = { .bi_bdev = upper, .bi_opf = REQ_OP_READ, .bi_iter.bi_sector = 7 };
+	__u64 queued[] = { (__u64)&first }, remapped[] = { (__u64)bio, 0, 7 };
+
+	remapped[1] = disk_id(upper->bd_disk, false);
+	current = &tasks_of[2];
+	sent_first(queued);
+	current = &tasks_of[0];
+	current->flags = PF_KTHREAD;
+	sent_on(remapped);
+	current->flags = 0;
+}
+
+TEST(a_request_of_a_driver_above_the_disk_is_of_who_submitted_it_there)
+{
+	struct request *rq = begin_simple_run();
+	const int blk_mq = 0;
+	struct request_queue bios = { .id = 9 };
+	struct gendisk dm = { .major = 253, .queue = &bios };
+	struct block_device upper = { .bd_disk = &dm },
+			    part = { .bd_start_sect = 2048, .bd_dev = 5 };
+	struct bio bio = { .bi_bdev = &part, .bi_opf = REQ_OP_READ, .bi_iter.bi_sector = 100 };
+	struct bio other = bio;
+
+	config.identity = 1;
+	rq->q->mq_ops = &blk_mq;
+	rq->q->disk->queue = rq->q;
+	part.bd_disk = rq->q->disk;
+	send_on(&bio, &upper);
+	rq->__sector = 2148;
+	rq->bio = &bio;
+	assert_int_equal(charge(rq, PF_KTHREAD, 0).pid_tgid >> 32, 12);
+	assert_int_equal(charge(rq, 0, 0).pid_tgid >> 32, 10);
+	/* Another bio with the same place. */
+	rq->bio = &other;
+	assert_int_equal(charge(rq, PF_KTHREAD, 0).pid_tgid >> 32, 10);
+	rq->bio = &bio;
+	rq->__sector = 100;
+	assert_int_equal(charge(rq, PF_KTHREAD, 0).pid_tgid >> 32, 10);
+	rq->__sector = 2148;
+	rq->cmd_flags = REQ_OP_WRITE;
+	assert_int_equal(charge(rq, PF_KTHREAD, 0).pid_tgid >> 32, 10);
+}
+
+/* Of a bio that is split, both parts are. */
+TEST(parts_of_a_bio_that_was_sent_on_are_of_who_submitted_it)
+{
+	struct request *rq = begin_simple_run();
+	const int blk_mq = 0;
+	struct request_queue bios = { .id = 9 };
+	struct gendisk dm = { .major = 253, .queue = &bios };
+	struct block_device upper = { .bd_disk = &dm }, disk = { .bd_dev = 5 };
+	struct bio whole = { .bi_bdev = &disk, .bi_opf = REQ_OP_READ, .bi_iter = { 100, 8192 } };
+	struct bio first = { .bi_bdev = &disk, .bi_opf = REQ_OP_READ, .bi_iter = { 100, 4096 } };
+	__u64 split[] = { (__u64)&first, 108 };
+
+	config.identity = 1;
+	rq->q->mq_ops = &blk_mq;
+	rq->q->disk->queue = rq->q;
+	disk.bd_disk = rq->q->disk;
+	send_on(&whole, &upper);
+	sent_split(split);
+	rq->bio = &first;
+	rq->__sector = 100;
+	assert_int_equal(charge(rq, PF_KTHREAD, 0).pid_tgid >> 32, 12);
+	rq->bio = &whole;
+	rq->__sector = 108;
+	assert_int_equal(charge(rq, PF_KTHREAD, 0).pid_tgid >> 32, 12);
+	rq->__sector = 116;
+	assert_int_equal(charge(rq, PF_KTHREAD, 0).pid_tgid >> 32, 10);
 }
 
 /* ---- batches ---- */
