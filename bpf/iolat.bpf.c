@@ -71,10 +71,17 @@ static __always_inline void split_completion(const struct ending *done)
 	split_samples((struct iolat_cells *)done->cells, samples);
 }
 
+/* The kernel's numbers of those from LAT_ERRORS_TIMEOUT on; 0: unknown. Set before the load. */
+const volatile __u32 error_kinds[IOLAT_ERROR_KINDS] = {};
+
 static __always_inline void count_error(const struct ending *done, struct lat_cell *cell)
 {
-	if (done->error)
-		COUNT(&config, cell->counts[LAT_ERRORS]);
+	if (!done->error)
+		return;
+	COUNT(&config, cell->counts[LAT_ERRORS]);
+	for (int i = 0; i < IOLAT_ERROR_KINDS; i++)
+		if (done->error == error_kinds[i])
+			COUNT(&config, cell->counts[LAT_ERRORS_TIMEOUT + i]);
 }
 
 /* Adds the time of an excluded event to `which`, if both ends are known. */

@@ -54,7 +54,11 @@ enum lat_count {
 	 * much the kernel may have ended the time of requests earlier, as they completed in batches
 	 */
 	LAT_EARLY_NS,
-	LAT_COUNTS = 28,
+	/* iolat: those of LAT_ERRORS that ended in one of these */
+	LAT_ERRORS_TIMEOUT,
+	LAT_ERRORS_IO,
+	LAT_ERRORS_MEDIUM,
+	LAT_COUNTS = 36, /* a cell is a multiple of a cache line */
 };
 
 /* Latencies of one metric (one CPU's share), or of one key. Totals since the window opened. */
@@ -342,6 +346,9 @@ _Static_assert(sizeof(struct iolat_stamp) == 64, "iolat_stamp: one cache line");
 
 /* Iolat's `bio_lines`, with the metric wait: bios without a request. */
 #define IOLAT_BIO_LINES (1 << 9)
+
+/* Iolat: the counts from LAT_ERRORS_TIMEOUT on. */
+#define IOLAT_ERROR_KINDS 3
 
 /* Iolat's `sent_bios`: bios that drivers above the disks, such as dm, send on. */
 #define IOLAT_SENT_BIOS (1 << 13)

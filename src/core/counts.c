@@ -34,6 +34,9 @@ static const char *const names[LAT_COUNTS] = {
 	[LAT_IDLE] = "idle",
 	[LAT_KERNEL_NS] = "kernel_ns",
 	[LAT_EARLY_NS] = "early_ns",
+	[LAT_ERRORS_TIMEOUT] = "errors_timeout",
+	[LAT_ERRORS_IO] = "errors_io",
+	[LAT_ERRORS_MEDIUM] = "errors_medium",
 };
 
 const char *counts__name(unsigned int count)

@@ -243,7 +243,26 @@ static void tail(const struct page *page, const struct lat_hist *hist)
 static bool is_no_remark(unsigned int count)
 {
 	return count == LAT_IDLE || count == LAT_FILTERED_NS || count == LAT_MISSED_START_NS ||
-	       count == LAT_UNMATCHED_NS || count == LAT_KERNEL_NS || count == LAT_EARLY_NS;
+	       count == LAT_UNMATCHED_NS || count == LAT_KERNEL_NS || count == LAT_EARLY_NS ||
+	       (count >= LAT_ERRORS_TIMEOUT && count <= LAT_ERRORS_MEDIUM);
+}
+
+/* By kind, in brackets: "3 errors (2 timeout, 1 io)". */
+static void add_kinds_of_errors(struct wrap *wrap, const struct lat_cell *cell)
+{
+	static const char *const kinds[] = { "timeout", "io", "medium" };
+	const char *before = " (";
+	char text[UNITS_TEXT];
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (!cell->counts[LAT_ERRORS_TIMEOUT + i])
+			continue;
+		wrap__add(wrap, "%s%s %s", before,
+			  units__count(text, cell->counts[LAT_ERRORS_TIMEOUT + i]), kinds[i]);
+		before = ", ";
+	}
+	if (before[0] == ',')
+		wrap__add(wrap, ")");
 }
 
 /* The counts that are not in the conservation line. */
@@ -267,6 +286,8 @@ static void add_remarks(struct wrap *wrap, const struct lat_cell *cell)
 		else
 			wrap__add(wrap, "%s%s %s", before, units__count(text, count),
 				  counts__name(i));
+		if (i == LAT_ERRORS)
+			add_kinds_of_errors(wrap, cell);
 		before = ", ";
 	}
 }

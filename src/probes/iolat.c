@@ -163,6 +163,20 @@ static uint32_t io_stat(void)
 	return bit < 0 ? 0 : 1U << bit;
 }
 
+/*
+ * The errors that are counted by kind. Once the tracepoint had a negative errno, now it has the
+ * block layer's own numbers, which have no name in BTF. Others than these have changed.
+ */
+static void find_errors(volatile __u32 kinds[IOLAT_ERROR_KINDS])
+{
+	static const __u32 statuses[] = { 2, 10, 7 };
+	static const int errnos[] = { -ETIMEDOUT, -EIO, -ENODATA };
+	bool status = kernel__tracepoint_takes("block_rq_complete", 1, "blk_status_t");
+
+	for (int i = 0; i < IOLAT_ERROR_KINDS; i++)
+		kinds[i] = status ? statuses[i] : (__u32)errnos[i];
+}
+
 static int iolat_open(struct bpf_probe *probe, struct bpf_object_skeleton **skeleton)
 {
 	struct iolat *iolat = calloc(1, sizeof(*iolat));
@@ -182,6 +196,7 @@ static int iolat_open(struct bpf_probe *probe, struct bpf_object_skeleton **skel
 	probe->config.cached = caches_time();
 	iolat->skel->rodata->sees_start = kernel__has_tracepoint("block_io_start");
 	iolat->skel->rodata->batches = kernel__has_member("io_comp_batch", "req_list");
+	find_errors(iolat->skel->rodata->error_kinds);
 	iolat->check_stays = kernel__has_member("blk_plug", "cur_ktime");
 	iolat->skel->rodata->plain = (!probe->config.why || iolat->skel->rodata->sees_start) &&
 				     !probe->config.cpus && !probe__filters_tasks(&probe->config) &&

@@ -34,7 +34,8 @@ void kernel__forget(void)
 	malloc_trim(0);
 }
 
-int kernel__tracepoint_args(const char *name)
+/* The prototype of a tracepoint's functions; NULL: no such tracepoint, or no BTF. */
+static const struct btf_type *tracepoint(const char *name)
 {
 	const struct btf *btf = kernel__btf();
 	const struct btf_type *type;
@@ -42,14 +43,31 @@ int kernel__tracepoint_args(const char *name)
 	int id;
 
 	if (!btf)
-		return -ENOENT;
+		return NULL;
 	snprintf(trace, sizeof(trace), "btf_trace_%s", name);
 	id = btf__find_by_name_kind(btf, trace, BTF_KIND_TYPEDEF);
 	if (id < 0)
-		return -ENOENT;
+		return NULL;
 	type = btf__type_by_id(btf, btf__type_by_id(btf, id)->type); /* pointer to the prototype */
-	type = btf__type_by_id(btf, type->type);
-	return btf_vlen(type) - 1; /* the first is the tracepoint's private data */
+	return btf__type_by_id(btf, type->type);
+}
+
+int kernel__tracepoint_args(const char *name)
+{
+	const struct btf_type *type = tracepoint(name);
+
+	return type ? btf_vlen(type) - 1 : -ENOENT; /* the first is the tracepoint's private data */
+}
+
+bool kernel__tracepoint_takes(const char *name, int arg, const char *type_name)
+{
+	const struct btf_type *type = tracepoint(name);
+	const struct btf *btf = kernel__btf();
+
+	if (!type || arg + 1 >= btf_vlen(type))
+		return false;
+	type = btf__type_by_id(btf, btf_params(type)[arg + 1].type);
+	return !strcmp(btf__name_by_offset(btf, type->name_off), type_name);
 }
 
 bool kernel__has_tracepoint(const char *name)

@@ -19,6 +19,9 @@ bool kernel__has_tracepoint(const char *name);
 /* Arguments of a tracepoint as BPF sees them; -ENOENT: no such tracepoint, or no BTF. */
 int kernel__tracepoint_args(const char *name);
 
+/* Is an argument of a tracepoint, counted from 0, of the type of that name? */
+bool kernel__tracepoint_takes(const char *name, int arg, const char *type_name);
+
 /* Is there a function of that name to attach to? */
 bool kernel__has_function(const char *name);
 

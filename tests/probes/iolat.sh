@@ -5,6 +5,7 @@
 . tests/probes/window.sh
 . tests/probes/hung-disk.sh
 . tests/probes/mapper.sh
+. tests/probes/errors.sh
 
 sees_submitter() { [ "$1" = tp_btf ]; }
 
@@ -665,6 +666,7 @@ all_requests() {
 	on 6.1 foreign
 	submitters
 	mapped_requests
+	failing_requests
 	on 6.12 refused_splits
 }
 

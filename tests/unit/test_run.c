@@ -133,9 +133,12 @@ TEST(counts_have_the_names_of_the_documentation)
 		{ LAT_IDLE, "idle" },
 		{ LAT_KERNEL_NS, "kernel_ns" },
 		{ LAT_EARLY_NS, "early_ns" },
+		{ LAT_ERRORS_TIMEOUT, "errors_timeout" },
+		{ LAT_ERRORS_IO, "errors_io" },
+		{ LAT_ERRORS_MEDIUM, "errors_medium" },
 	};
 
-	assert_int_equal(COUNT_OF(names), LAT_EARLY_NS + 1);
+	assert_int_equal(COUNT_OF(names), LAT_ERRORS_MEDIUM + 1);
 	for (unsigned int i = 0; i < LAT_COUNTS + 5; i++) {
 		if (i >= COUNT_OF(names)) {
 			assert_null(counts__name(i));

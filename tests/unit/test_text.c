@@ -271,6 +271,18 @@ TEST(imbalance_is_loud)
 		   ": DOES NOT BALANCE, 1,000 counted twice ");
 }
 
+TEST(errors_have_their_kinds)
+{
+	__u64 *counts = run->probes[0].total.metrics[0].counts;
+
+	counts[LAT_ERRORS] = 4;
+	assert_has(flat(print_plain()), "2 requeued, 4 errors in flight");
+	counts[LAT_ERRORS_IO] = 1;
+	assert_has(flat(print_plain()), "2 requeued, 4 errors (1 io) in flight");
+	counts[LAT_ERRORS_TIMEOUT] = 2;
+	assert_has(flat(print_plain()), "2 requeued, 4 errors (2 timeout, 1 io) in flight");
+}
+
 /* Numbers as large as they get must not push a column out. */
 TEST(extremes_fit)
 {

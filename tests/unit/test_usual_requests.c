@@ -418,6 +418,25 @@ TEST(a_later_request_at_the_same_address_is_another_one)
 	assert_int_equal(looked_up, 0);
 }
 
+TEST(errors_are_counted_by_kind)
+{
+	static const __u32 kinds[] = { 2, 10, 7 };
+	static const __u32 errors[] = { 0, 10, 2, 5, 10, 16, 10 };
+	struct request *rq = begin_simple_run();
+	const __u64 *counts = counted->metrics[IOLAT_TOTAL].counts;
+
+	memcpy(error_kinds, kinds, sizeof(kinds));
+	for (size_t i = 0; i < COUNT_OF(errors); i++) {
+		issue_request(rq);
+		run(hashed_complete, rq, errors[i], rq->__data_len);
+	}
+	assert_int_equal(counts[LAT_ERRORS], 6);
+	assert_int_equal(counts[LAT_ERRORS_TIMEOUT], 1);
+	assert_int_equal(counts[LAT_ERRORS_IO], 3);
+	assert_int_equal(counts[LAT_ERRORS_MEDIUM], 0);
+	memset(error_kinds, 0, sizeof(error_kinds));
+}
+
 /* Who a request is charged to, whose pages' owner is cgroup 1, and what the filter says. */
 static struct iolat_submitter charge(struct request *rq, __u32 thread_flags, __u64 wanted)
 {
