@@ -118,6 +118,24 @@ const char *disks__below(const char *root, uint32_t id, char *out, size_t size)
 	return out;
 }
 
+bool disks__any_stacked(const char *root)
+{
+	char path[PATH_MAX], slaves[PATH_MAX + NAME_MAX + 16];
+	struct dirent *entry;
+	bool found = false;
+	DIR *disks;
+
+	snprintf(path, sizeof(path), "%s/sys/block", root);
+	disks = opendir(path);
+	while (disks && !found && (entry = readdir(disks))) {
+		snprintf(slaves, sizeof(slaves), "%s/%s/slaves", path, entry->d_name);
+		found = entry->d_name[0] != '.' && !is_empty(slaves);
+	}
+	if (disks)
+		closedir(disks);
+	return found;
+}
+
 const char *disks__of_file(const char *path, char *out, size_t size)
 {
 	char dir[PATH_MAX];

@@ -16,9 +16,12 @@ bool disks__has_requests(const char *root, uint32_t id);
 /* "sda, sdb": the request-based disks below it; "" if sysfs shows none. Returns out. */
 const char *disks__below(const char *root, uint32_t id, char *out, size_t size);
 
+/* Is any disk on others, as those of device mapper and md are? */
+bool disks__any_stacked(const char *root);
+
 /*
- * The same for a file: "sda", the request-based disks that it can be on; "" if its file system is
- * on none that is known, or there is no such file. Returns out.
+ * "sda", the request-based disks that a file can be on; "" if its file system is on none that is
+ * known, or there is no such file. Returns out.
  */
 const char *disks__of_file(const char *path, char *out, size_t size);
 

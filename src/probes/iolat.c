@@ -11,6 +11,7 @@
 
 #include <core/clock.h>
 #include <core/disk_requests.h>
+#include <core/disks.h>
 #include <core/pid_namespace.h>
 #include <core/process_stat.h>
 #include <core/units.h>
@@ -89,6 +90,7 @@ struct iolat {
 	} before; /* at the last tick */
 	struct disk_list at_attach; /* just before it */
 	uint64_t attach_ns;
+	bool stacked; /* there are disks on others, whose bios are followed */
 	struct disk_older older; /* at the end: requests from before the attach */
 	bool sees_held; /* of the metric wait: what io.max holds back, too */
 };
@@ -237,7 +239,9 @@ static unsigned int wait_programs(const struct bpf_probe *probe, const char *nam
 /* Does a program need to know who submitted a request, also if a driver such as dm sent it on? */
 static bool follows_bios(const struct bpf_probe *probe)
 {
-	return (probe->config.identity || probe->config.why) &&
+	const struct iolat *iolat = probe->skel;
+
+	return (probe->config.identity || probe->config.why) && iolat->stacked &&
 	       kernel__has_member("bio", "bi_bdev"); /* Linux 5.12 */
 }
 
@@ -316,9 +320,11 @@ static int iolat_prepare(struct bpf_probe *probe, struct bpf_object *obj)
 {
 	const char *names[START_PROGRAMS];
 	int err = prepare_wait(probe);
-	unsigned int nr = start_programs(probe, names);
 	struct iolat *iolat = probe->skel;
+	unsigned int nr;
 
+	iolat->stacked = disks__any_stacked("");
+	nr = start_programs(probe, names);
 	if (!err && follows_bios(probe))
 		err = bpf_map__set_max_entries(iolat->skel->maps.sent_bios, IOLAT_SENT_BIOS);
 	for (unsigned int i = 0; !err && i < nr; i++)
