@@ -91,7 +91,7 @@ static int undo(void *arg)
 	return err;
 }
 
-/* Its directory exists as soon as the module does, on which null_blk depends. */
+/* Its directory exists as soon as the kernel module configfs does, on which null_blk depends. */
 static int have_config(struct null_disk *disk)
 {
 	int err = 0;

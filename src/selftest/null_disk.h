@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A disk of the kernel's module null_blk: it holds nothing, takes a fixed time for each request,
+ * A disk of the kernel module null_blk: it holds nothing, takes a fixed time for each request,
  * and a limited number at a time. A process that outlives this one removes it, and what was loaded
  * and mounted for it, also if this one is killed.
  */
@@ -11,7 +11,7 @@
 
 struct null_disk;
 
-/* -ENODEV: the kernel does not have the module; another -errno: the disk cannot be made. */
+/* -ENODEV: there is no such kernel module; another -errno: the disk cannot be made. */
 int null_disk__new(struct null_disk **disk, uint64_t request_ns, unsigned int at_a_time);
 
 /* Its block device. */

@@ -59,18 +59,17 @@ static void claim_neighbour(struct witness *witness, bool serial)
 	witness->slack_ns = made->together.sum_ns / ROOM;
 	witness__doubt_events(witness);
 	if (serial)
-		witness__claim(witness, "a serial disk: the neighbour",
-			       lost_ns(made), lost_ns(made), blamed);
+		witness__claim(witness, "a serial disk: the neighbour", lost_ns(made),
+			       lost_ns(made), blamed);
 	else
-		witness__at_most(witness, "a parallel disk: not the neighbour",
-				 lost_ns(made), blamed);
+		witness__at_most(witness, "a parallel disk: not the neighbour", lost_ns(made),
+				 blamed);
 	if (serial)
 		return;
 	witness->victim = made->neighbour;
 	witness->victim_name = "neighbour";
 	witness->slack_ns = 0;
-	witness__at_most(witness, "  nor the victim, by it",
-			 witness__part(witness, NULL) / ROOM,
+	witness__at_most(witness, "  nor the victim, by it", witness__part(witness, NULL) / ROOM,
 			 witness__blamed(witness, made->victim, "victim"));
 }
 
@@ -82,7 +81,7 @@ static int judge(struct witness *witness, bool serial)
 	if (err)
 		return reference__fail(
 			witness->window->why, -EOPNOTSUPP, "no disk can be made for it: %s",
-			err == -ENODEV ? "the kernel has no module null_blk" : strerror(-err));
+			err == -ENODEV ? "there is no kernel module null_blk" : strerror(-err));
 	err = measure(witness, null_disk__path(disk), serial ? 12 : 60);
 	if (!err)
 		claim_neighbour(witness, serial);

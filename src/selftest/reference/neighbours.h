@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A process "victim" that reads a disk, one request at a time: first alone, and then next to a
- * process "neighbour", which always has `depth` reads in flight. What the neighbour costs it is what
- * its reads take longer then, by its own clock.
+ * process "neighbour", which always has `depth` reads in flight. What the neighbour costs it is
+ * what its reads take longer then, by its own clock.
  */
 #ifndef LATSCOPE_SELFTEST_REFERENCE_NEIGHBOURS_H
 #define LATSCOPE_SELFTEST_REFERENCE_NEIGHBOURS_H
