@@ -348,6 +348,7 @@ struct sent_bio {
 	__u64 bio; /* its address: the place of an old one is used again */
 	__u64 pid_tgid; /* of the task that submitted it to the uppermost device */
 	__u64 pages; /* the cgroup that owns the pages which this task writes back; 0: none */
+	__u64 passed; /* 1: a driver has passed it on to this place */
 	struct iolat_submitter submitter;
 	char comm[LAT_COMM_LEN];
 	char leader_comm[LAT_COMM_LEN];
@@ -373,7 +374,7 @@ static __always_inline const struct sent_bio *sent_from(const struct sent_place 
 	if (!(bpf_get_current_task_btf()->flags & PF_KTHREAD))
 		return NULL;
 	sent = bpf_map_lookup_elem(&sent_bios, place);
-	return sent && sent->bio == (__u64)bio ? sent : NULL;
+	return sent && sent->passed && sent->bio == (__u64)bio ? sent : NULL;
 }
 
 static __always_inline const struct sent_bio *sent_request(struct request *rq)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Who submitted the bios that a driver above the disk sends on, such as device mapper (dm-crypt,
- * dm-delay, dm-thin) or md. These often do that on threads of their own, so the task that submits
- * the bio to the disk has nothing to do with it. Followed from block_bio_queue of the upper device
+ * dm-delay). These often do that on threads of their own, so the task that submits the bio to the
+ * disk has nothing to do with it. Followed from block_bio_queue of the upper device
  * by block_bio_remap, whose bio may be another one, and by block_split. Included by iolat.bpf.c
  * alone, after iolat_disk.bpf.h.
  */
@@ -43,17 +43,14 @@ int BPF_PROG(sent_first, struct bio *bio)
 	return 0;
 }
 
-/* What is at one place is at another one from now on, or there, too. */
-static __always_inline void copy_sent(const struct sent_place *from, const struct sent_place *to,
+/* What is at one place is at another one from now on, or there, too, as `bio`. */
+static __always_inline void copy_sent(const struct sent_bio *sent, const struct sent_place *to,
 				      __u64 bio)
 {
-	const struct sent_bio *sent = bpf_map_lookup_elem(&sent_bios, from);
-	struct sent_bio copy;
+	struct sent_bio copy = *sent;
 
-	if (!sent)
-		return;
-	copy = *sent;
-	copy.bio = bio ?: copy.bio;
+	copy.bio = bio;
+	copy.passed = 1;
 	bpf_map_update_elem(&sent_bios, to, &copy, BPF_ANY);
 }
 
@@ -64,6 +61,7 @@ static __always_inline void copy_sent(const struct sent_place *from, const struc
 SEC("tp_btf/block_bio_remap")
 int BPF_PROG(sent_on, struct bio *bio, unsigned int device, __u64 sector)
 {
+	const struct sent_bio *sent;
 	struct sent_place from, to;
 
 	if (!(bpf_get_current_task_btf()->flags & PF_KTHREAD) || bio->bi_bdev->bd_dev == device)
@@ -71,7 +69,9 @@ int BPF_PROG(sent_on, struct bio *bio, unsigned int device, __u64 sector)
 	to = place_of(bio);
 	from = (struct sent_place){ sector, device, to.op };
 	to.sector += bio->bi_bdev->bd_start_sect;
-	copy_sent(&from, &to, (__u64)bio);
+	sent = bpf_map_lookup_elem(&sent_bios, &from);
+	if (sent)
+		copy_sent(sent, &to, (__u64)bio);
 	return 0;
 }
 
@@ -85,12 +85,17 @@ int BPF_PROG(sent_split, struct bio *bio, unsigned int rest)
 {
 	const struct sent_place place = place_of(bio);
 	struct sent_place next = place;
+	__u64 whole = (__u64)bio->bi_private;
+	const struct sent_bio *sent;
 
 	if ((__u32)next.sector != rest)
 		next.sector += bio->bi_iter.bi_size >> 9;
 	if (!works_on_bios(bio)) {
-		copy_sent(&place, &next, 0);
-		copy_sent(&place, &place, (__u64)bio);
+		sent = bpf_map_lookup_elem(&sent_bios, &place);
+		if (!sent || sent->bio != whole)
+			return 0;
+		copy_sent(sent, &next, whole);
+		copy_sent(sent, &place, (__u64)bio);
 	} else if (!sent_from(&place, bio)) {
 		keep_first(bio, &next);
 	}

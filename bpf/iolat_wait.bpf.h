@@ -151,6 +151,14 @@ int BPF_PROG(bio_queued_again, struct bio *bio)
 /* The current task submits the bio, and a worker will. */
 static __always_inline void keep_submitter(struct bio_start *start, struct bio *bio)
 {
+	const struct sent_bio *sent = config.identity ? sent_bio(bio) : NULL;
+
+	if (sent) {
+		start->submitter = sent->submitter;
+		__builtin_memcpy(start->comm, sent->comm, sizeof(start->comm));
+		__builtin_memcpy(start->leader_comm, sent->leader_comm, sizeof(start->leader_comm));
+		return;
+	}
 	start->submitter = submitter_of_bio(bio);
 	name_current(start->comm, start->leader_comm);
 }

@@ -416,6 +416,8 @@ static __noinline int note_turn(struct task_struct *prev, struct task_struct *ne
 		   (place->ring.as_of != names_changed || turn.class != task_class(prev))) {
 		turn.name = note_name(place, prev)->number % NAMES;
 	}
+	if (turn.class == WHY_KTHREAD && !(prev->flags & PF_KTHREAD)) /* it was one until exec */
+		turn.tgid = prev->tgid;
 	if (turn.class <= WHY_RT && prev->pid) /* it may have another policy by now */
 		turn.class = task_class(prev);
 	take_from_turn(place, &turn, rq);

@@ -289,7 +289,8 @@ static int parse(struct ab *ab, int argc, char **argv)
 /* The options of record: -d, -i, those of the matrix, and those in the text of --record. */
 static char **record_options(const struct ab *ab)
 {
-	char *words[2 * MOST_WORDS + 6], duration[32], interval[32], *rest = ab->record, *word;
+	char *words[MATRIX_RECORD + MOST_WORDS + 6], duration[32], interval[32], *rest = ab->record,
+										 *word;
 	char *const *matrix = ab->experiment.plan.record;
 	static char with_duration[] = "-d", with_interval[] = "-i";
 	size_t nr = 0;
@@ -304,9 +305,9 @@ static char **record_options(const struct ab *ab)
 		words[nr++] = with_interval;
 		words[nr++] = interval;
 	}
-	while (matrix && *matrix && nr < MOST_WORDS)
+	while (matrix && *matrix)
 		words[nr++] = *matrix++;
-	while (rest && nr < 2 * MOST_WORDS && (word = strsep(&rest, " \t")))
+	while (rest && nr < MATRIX_RECORD + MOST_WORDS && (word = strsep(&rest, " \t")))
 		if (*word)
 			words[nr++] = word;
 	words[nr] = NULL;

@@ -140,10 +140,13 @@ const char *disks__of_file(const char *path, char *out, size_t size)
 {
 	char dir[PATH_MAX];
 	struct stat st;
+	dev_t device;
 
 	out[0] = '\0';
-	if (stat(path, &st) ||
-	    !find_dir("", major(st.st_dev) << MINOR_BITS | minor(st.st_dev), dir))
+	if (stat(path, &st))
+		return out;
+	device = S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev;
+	if (!find_dir("", major(device) << MINOR_BITS | minor(device), dir))
 		return out;
 	leave_partition(dir);
 	if (has_queues(dir))

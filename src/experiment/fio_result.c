@@ -55,17 +55,35 @@ static const char *find_result(const char *text, size_t *len)
 	return object ? start : NULL;
 }
 
-static int write_result(const struct experiment *experiment, const char *path, const char *text,
-			size_t len)
+/* The file of a recording; no link is followed. Returns a descriptor or -errno. */
+static int open_result(const struct experiment *experiment, const char *in, const char *recording,
+		       int flags)
+{
+	const int directory = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	int at = openat(experiment->dir, in, directory), below = -1, fd = -1, err;
+
+	if (at >= 0)
+		below = openat(at, recording, directory);
+	if (below >= 0)
+		fd = openat(below, NAME, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	err = -errno;
+	if (at >= 0)
+		close(at);
+	if (below >= 0)
+		close(below);
+	return fd < 0 ? err : fd;
+}
+
+static int write_result(const struct experiment *experiment, const char *name,
+			const char *recording, const char *text, size_t len)
 {
 	int err = caller__enter(&experiment->owner), fd;
 
 	if (err)
 		return err;
-	fd = openat(experiment->dir, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		    0600);
+	fd = open_result(experiment, name, recording, O_WRONLY | O_CREAT | O_EXCL);
 	if (fd < 0)
-		err = -errno;
+		err = fd;
 	else if (write(fd, text, len) != (ssize_t)len)
 		err = -EIO;
 	if (fd >= 0 && close(fd) && !err)
@@ -79,15 +97,13 @@ int fio_result__keep(const struct experiment *experiment, off_t from, const char
 {
 	off_t end = lseek(experiment->child.log, 0, SEEK_END);
 	char *text = read_text(experiment->child.log, from, end);
-	char path[2 * NAME_MAX + sizeof(NAME) + 2];
 	const char *result;
 	size_t len = 0;
 	int err = 0;
 
 	result = text ? find_result(text, &len) : NULL;
-	snprintf(path, sizeof(path), "%s/%s/" NAME, name, recording);
 	if (result)
-		err = write_result(experiment, path, result, len);
+		err = write_result(experiment, name, recording, result, len);
 	free(text);
 	return err;
 }
@@ -95,14 +111,14 @@ int fio_result__keep(const struct experiment *experiment, off_t from, const char
 /* NULL: there is none. */
 static struct json_object *load(const struct experiment *experiment, size_t side, size_t run)
 {
-	char of[DIRECTORY_SIDE], path[DIRECTORY_SIDE + 32 + sizeof(NAME)];
+	char of[DIRECTORY_SIDE], recording[32];
 	struct json_object *object = NULL;
 	char *text;
 	int fd;
 
 	directory__side(&experiment->plan, side, of);
-	snprintf(path, sizeof(path), "%s/%03zu/" NAME, of, run + 1);
-	fd = openat(experiment->dir, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	snprintf(recording, sizeof(recording), "%03zu", run + 1);
+	fd = open_result(experiment, of, recording, O_RDONLY);
 	if (fd < 0)
 		return NULL;
 	text = read_text(fd, 0, lseek(fd, 0, SEEK_END));

@@ -320,9 +320,12 @@ static int plan_record(struct matrix *matrix, struct plan *plan)
 		return fail(matrix, "record: %s",
 			    err == WRDE_CMDSUB ? "it may not run a command"
 					       : "these are no words of the shell");
-	plan->record = plan__copy_list(words.we_wordv);
+	if (words.we_wordc > MATRIX_RECORD)
+		err = fail(matrix, "record: more than %d words", MATRIX_RECORD);
+	else
+		plan->record = plan__copy_list(words.we_wordv);
 	wordfree(&words);
-	return plan->record ? 0 : -ENOMEM;
+	return plan->record || err ? err : -ENOMEM;
 }
 
 int matrix__plan(struct matrix *matrix, struct plan *plan)

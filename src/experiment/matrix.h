@@ -22,6 +22,7 @@
 #define MATRIX_AXES 16
 #define MATRIX_VALUES 64 /* of an axis */
 #define MATRIX_COMMAND 4096 /* bytes */
+#define MATRIX_RECORD 64 /* words */
 
 struct matrix_axis {
 	const char *name;

@@ -199,7 +199,8 @@ static struct json_object *row_json(const struct cell_table *table, const struct
 	fields__text(object, "cell", side_of(table, row->side)->name);
 	fields__text(object, "probe", row->probe);
 	fields__text(object, "metric", row->metric);
-	fields__count(object, "events", row->events);
+	if (!row->unjudged)
+		fields__count(object, "events", row->events);
 	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++)
 		json_object_array_add(array,
 				      compare__json_statistic(&rules, &row->statistics[i], i));

@@ -7,8 +7,8 @@
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -20,11 +20,13 @@
 #define CONFIG "/sys/kernel/config"
 #define PREFIX CONFIG "/nullb/latscope" /* then the PID of the owner */
 #define TRIES 100 /* until the device has its node, 10 ms each */
+#define UNLOADS 60 /* 50 ms each */
 
+/* In memory that the process shares which removes it. */
 struct null_disk {
 	char dir[64];
 	char path[64];
-	bool loaded, mounted; /* by us */
+	bool loaded, mounted; /* by us, or about to be */
 	struct restore *restore;
 };
 
@@ -76,6 +78,19 @@ static int set(const struct null_disk *disk, const char *name, uint64_t value)
 	return write_to(disk->dir, name, text);
 }
 
+/* Those who read the disk may need a moment to end. */
+static int unload(void)
+{
+	int err = -EBUSY;
+
+	for (int i = 0; err && i < UNLOADS; i++) {
+		if (i)
+			load__sleep(50 * NSEC_PER_MSEC);
+		err = run_modprobe("-r", NULL);
+	}
+	return err;
+}
+
 static int undo(void *arg)
 {
 	const struct null_disk *disk = arg;
@@ -86,8 +101,8 @@ static int undo(void *arg)
 		err = -errno;
 	if (disk->mounted)
 		umount2(CONFIG, MNT_DETACH);
-	if (disk->loaded)
-		run_modprobe("-r", NULL);
+	if (disk->loaded && unload() && !err)
+		err = -EBUSY;
 	return err;
 }
 
@@ -97,6 +112,7 @@ static int have_config(struct null_disk *disk)
 	int err = 0;
 
 	if (access("/sys/module/null_blk", F_OK)) {
+		disk->loaded = true;
 		err = run_modprobe("-q", "nr_devices=0");
 		disk->loaded = !err;
 	}
@@ -159,7 +175,6 @@ static int make(struct null_disk *disk, uint64_t request_ns, unsigned int at_a_t
 			 { "power", 1 } };
 	int err = have_config(disk);
 
-	snprintf(disk->dir, sizeof(disk->dir), PREFIX "%d", getpid());
 	if (!err && mkdir(disk->dir, 0755))
 		err = -errno;
 	for (size_t i = 0; !err && i < sizeof(settings) / sizeof(*settings); i++)
@@ -172,21 +187,24 @@ static int make(struct null_disk *disk, uint64_t request_ns, unsigned int at_a_t
 int null_disk__new(struct null_disk **out, uint64_t request_ns, unsigned int at_a_time)
 {
 	static const struct restore_ops ops = { .undo = undo };
-	struct null_disk *disk = calloc(1, sizeof(*disk));
+	struct null_disk *disk = mmap(NULL, sizeof(*disk), PROT_READ | PROT_WRITE,
+				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int err;
 
-	if (!disk)
+	if (disk == MAP_FAILED)
 		return -ENOMEM;
-	err = make(disk, request_ns, at_a_time);
-	if (!err)
-		err = restore__begin(&disk->restore, &ops, disk);
+	snprintf(disk->dir, sizeof(disk->dir), PREFIX "%d", getpid());
+	err = restore__begin(&disk->restore, &ops, disk);
 	if (err) {
-		undo(disk);
-		free(disk);
+		munmap(disk, sizeof(*disk));
 		return err;
 	}
-	*out = disk;
-	return 0;
+	err = make(disk, request_ns, at_a_time);
+	if (err)
+		null_disk__free(disk);
+	else
+		*out = disk;
+	return err;
 }
 
 const char *null_disk__path(const struct null_disk *disk)
@@ -201,6 +219,6 @@ int null_disk__free(struct null_disk *disk)
 	if (!disk)
 		return 0;
 	err = restore__end(disk->restore, false);
-	free(disk);
+	munmap(disk, sizeof(*disk));
 	return err;
 }

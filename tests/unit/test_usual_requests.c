@@ -537,7 +537,11 @@ TEST(parts_of_a_bio_that_was_sent_on_are_of_who_submitted_it)
 	struct gendisk dm = { .major = 253, .queue = &bios };
 	struct block_device upper = { .bd_disk = &dm }, disk = { .bd_dev = 5 };
 	struct bio whole = { .bi_bdev = &disk, .bi_opf = REQ_OP_READ, .bi_iter = { 100, 8192 } };
-	struct bio first = { .bi_bdev = &disk, .bi_opf = REQ_OP_READ, .bi_iter = { 100, 4096 } };
+	struct bio other = whole;
+	struct bio first = { .bi_bdev = &disk,
+			     .bi_opf = REQ_OP_READ,
+			     .bi_iter = { 100, 4096 },
+			     .bi_private = &other };
 	__u64 split[] = { (__u64)&first, 108 };
 
 	config.identity = 1;
@@ -545,9 +549,13 @@ TEST(parts_of_a_bio_that_was_sent_on_are_of_who_submitted_it)
 	rq->q->disk->queue = rq->q;
 	disk.bd_disk = rq->q->disk;
 	send_on(&whole, &upper);
+	/* Another bio, which begins at the same place. */
 	sent_split(split);
 	rq->bio = &first;
 	rq->__sector = 100;
+	assert_int_equal(charge(rq, PF_KTHREAD, 0).pid_tgid >> 32, 10);
+	first.bi_private = &whole;
+	sent_split(split);
 	assert_int_equal(charge(rq, PF_KTHREAD, 0).pid_tgid >> 32, 12);
 	rq->bio = &whole;
 	rq->__sector = 108;

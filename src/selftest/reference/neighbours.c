@@ -115,12 +115,14 @@ static _Noreturn void be_victim(struct reference_neighbours *all)
 static int start(struct reference_neighbours *all, pid_t *at,
 		 void (*be)(struct reference_neighbours *all))
 {
-	pid_t pid = fork();
+	pid_t parent = getpid(), pid = fork();
 
 	if (pid < 0)
 		return reference__fail(all->why, -errno, "cannot fork: %s", strerror(errno));
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(1);
 		be(all);
 	}
 	*at = pid; /* it is in memory that they share */
