@@ -129,7 +129,7 @@ refuses 'messages name a path of 4,000 bytes in full: -o' 1 "cannot create a dir
 refuses 'a workload' 1 "cannot run '$long/no': (No such file or directory|File name too long); the workload must" \
 	record -o "$dir/never" -- "$long/no"
 refuses 'a cgroup' 1 "--cgroup $long: .*; give a directory of the cgroup v2 hierarchy" runqlat -d 1s --cgroup "$long"
-refuses 'a disk' 1 "--disk $long: no such disk; see lsblk" iolat -d 1s --disk "$long"
+refuses 'a disk' 1 "--disk $long: No such file or directory" iolat -d 1s --disk "$long"
 wrong 'an argument' "--by '$long': unknown split; choose from process" runqlat --by "$long"
 
 if disk ro 2>/dev/null; then
