@@ -336,16 +336,19 @@ static __always_inline void name_current(char comm[LAT_COMM_LEN], char leader[LA
 				  leader_comm(bpf_get_current_task_btf(), false));
 }
 
-/* Where a bio begins, and what it does: two programs seldom do that at the same time. */
+/*
+ * The first sector of a bio and its operation. Two bios in flight rarely have the same ones, so
+ * these identify a bio that a driver passes on.
+ */
 struct sent_place {
 	__u64 sector; /* of the disk, not of a partition */
 	__u32 device; /* ID of the disk */
 	__u32 op;
 };
 
-/* A bio of a driver that sends bios on, or one that it has sent to a disk below it. */
+/* A bio submitted to a driver such as device mapper, or one that the driver passed on to a disk. */
 struct sent_bio {
-	__u64 bio; /* its address: the place of an old one is used again */
+	__u64 bio; /* its address, to recognize an entry that an older bio left at the same place */
 	__u64 pid_tgid; /* of the task that submitted it to the uppermost device */
 	__u64 pages; /* the cgroup that owns the pages which this task writes back; 0: none */
 	__u64 passed; /* 1: a driver has passed it on to this place */
@@ -363,8 +366,8 @@ struct {
 } sent_bios SEC(".maps");
 
 /*
- * Device mapper and md send some bios on from kernel threads of their own. Returns who submitted
- * such a one to them; NULL: the current task submits it.
+ * Device mapper passes some bios on from kernel threads. Returns who submitted such a bio to it;
+ * NULL: the current task is the submitter.
  */
 static __always_inline const struct sent_bio *sent_from(const struct sent_place *place,
 							struct bio *bio)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who submitted the bios that a driver above the disk sends on, such as device mapper (dm-crypt,
- * dm-delay). These often do that on threads of their own, so the task that submits the bio to the
- * disk has nothing to do with it. Followed from block_bio_queue of the upper device
- * by block_bio_remap, whose bio may be another one, and by block_split. Included by iolat.bpf.c
- * alone, after iolat_disk.bpf.h.
+ * Who submitted the bios that a driver above the disk passes on, such as device mapper (dm-crypt,
+ * dm-delay). It often does so in kernel threads: the task that submits the bio to the disk is not
+ * the one that wanted it. A bio is noted at block_bio_queue of the upper device. block_bio_remap
+ * tells where it goes, often as a new bio, and block_split that it is divided. Included by
+ * iolat.bpf.c alone, after iolat_disk.bpf.h.
  */
 #ifndef LATSCOPE_IOLAT_SENT_BPF_H
 #define LATSCOPE_IOLAT_SENT_BPF_H
@@ -43,7 +43,7 @@ int BPF_PROG(sent_first, struct bio *bio)
 	return 0;
 }
 
-/* What is at one place is at another one from now on, or there, too, as `bio`. */
+/* Notes the same submitter for `bio`, which begins at the place `to`. */
 static __always_inline void copy_sent(const struct sent_bio *sent, const struct sent_place *to,
 				      __u64 bio)
 {

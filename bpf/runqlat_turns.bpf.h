@@ -140,7 +140,8 @@ static __always_inline struct known *note_name(struct place *place, struct task_
 	place->ring.names = number + 1;
 	who = &place->names[number % NAMES];
 	why_describe(who, task);
-	if (why_by() != LAT_BY_CGROUP && !(task->flags & PF_KTHREAD)) /* whose turns say it */
+	/* Those of a kernel thread are in each of its turns. */
+	if (why_by() != LAT_BY_CGROUP && !(task->flags & PF_KTHREAD))
 		who->id |= (__u64)known->traits << WHY_TRAITS_SHIFT;
 	return known;
 }
@@ -173,7 +174,7 @@ static __always_inline __u64 stolen_ns(struct rq *rq)
 	return bpf_core_field_exists(rq->prev_steal_time_rq) ? rq->prev_steal_time_rq : 0;
 }
 
-/* In the place of the tgid of a kernel thread. Most kworkers have one workqueue at a time. */
+/* Kernel threads have no process: their turns have the number of their traits instead of a tgid. */
 static __always_inline __u32 kthread_tgid(struct works *works, struct known *known, __u64 pwq)
 {
 	if (known->pwq != pwq) {
@@ -183,7 +184,10 @@ static __always_inline __u32 kthread_tgid(struct works *works, struct known *kno
 	return WHY_OF_KTHREAD | known->traits;
 }
 
-/* The same for a kernel thread whose turn begins; else `is_over`: what it works for is unknown. */
+/*
+ * Returns what kthread_tgid() does, for a turn of a kernel thread that begins. If the turn is over
+ * already (`is_over`), the workqueue that it worked for is not known.
+ */
 __noinline int begin_work(struct works *works, struct known *known, __u32 is_over)
 {
 	__u64 pwq = 0;

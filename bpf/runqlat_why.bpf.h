@@ -577,7 +577,7 @@ static __always_inline void describe_cpu(struct why_who *who, __u32 cpu)
 	write_number(who->comm + 4, cpu);
 }
 
-/* The traits of the victim, whose turn on this CPU has just begun. */
+/* Adds the traits of the victim to its ID. Its turn on this CPU has just begun. */
 __noinline int add_victim_traits(struct place *place, __u32 tid)
 {
 	struct why_hitter victim = {};

@@ -47,6 +47,11 @@ static bool find_dir(const char *root, uint32_t id, char dir[PATH_MAX])
 	return realpath(path, dir);
 }
 
+uint32_t disks__id(dev_t device)
+{
+	return major(device) << MINOR_BITS | minor(device);
+}
+
 bool disks__has_requests(const char *root, uint32_t id)
 {
 	char dir[PATH_MAX];
@@ -140,13 +145,11 @@ const char *disks__of_file(const char *path, char *out, size_t size)
 {
 	char dir[PATH_MAX];
 	struct stat st;
-	dev_t device;
 
 	out[0] = '\0';
 	if (stat(path, &st))
 		return out;
-	device = S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev;
-	if (!find_dir("", major(device) << MINOR_BITS | minor(device), dir))
+	if (!find_dir("", disks__id(S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev), dir))
 		return out;
 	leave_partition(dir);
 	if (has_queues(dir))

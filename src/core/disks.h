@@ -6,6 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+/* The ID of a disk by its device number. */
+uint32_t disks__id(dev_t device);
 
 /*
  * `root` is a prefix of /sys, "" for this machine; `id` is major << 20 | minor. False for bio-based

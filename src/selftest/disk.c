@@ -6,6 +6,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <core/disks.h>
+
 #define BLOCK 4096
 #define FILE_BYTES (16UL << 20)
 
@@ -72,7 +74,6 @@ int disk__filter(struct window *window, struct lat_config *config)
 
 	if (err)
 		return err;
-	*config = (struct lat_config){ .disk = major(disk) << 20 | minor(disk),
-				       .by = 1U << LAT_BY_OP };
+	*config = (struct lat_config){ .disk = disks__id(disk), .by = 1U << LAT_BY_OP };
 	return 0;
 }

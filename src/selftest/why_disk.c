@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
+#include <core/disks.h>
 #include <selftest/reference/neighbours.h>
 
 #include "null_disk.h"
@@ -47,8 +47,7 @@ static int measure(struct witness *witness, const char *path, unsigned int reads
 	witness->request.over_ns = NSEC_PER_MSEC;
 	witness->victim = made_by(witness)->victim;
 	return witness__measure(witness, "iolat",
-				(struct lat_config){ .disk = major(st.st_rdev) << 20 |
-							     minor(st.st_rdev) });
+				(struct lat_config){ .disk = disks__id(st.st_rdev) });
 }
 
 static void claim_neighbour(struct witness *witness, bool serial)
