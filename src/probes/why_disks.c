@@ -11,6 +11,7 @@
 #define FAST 0.05 /* where no request was alone: the share that was as fast as one is */
 #define LOW 0.1 /* quantiles of requests alone that are printed */
 #define HIGH 0.9
+#define FLAT 0.25 /* of the slope of a line by bytes alone: a flatter one is by requests */
 #define MUCH_BETTER 0.5 /* the errors of the better model, to those of a simpler one */
 #define SATURATED 1.5 /* a disk that has so many times the requests that it serves at a time */
 #define LIMITED 0.5 /* a disk that serves fewer at a time is kept from it by a limit */
@@ -162,8 +163,8 @@ static struct errors fit_all(const struct why_load *load, struct costs *bytes, s
 
 /*
  * Mostly something limits either the bytes or the requests of a second, so both count only if that
- * explains the times much better: what a limit lets pass at once makes a line through them too
- * flat.
+ * explains the times much better. What a limit lets pass at once makes a line through the times too
+ * flat, and nothing makes it too steep: so where it rises at all, it is the bytes.
  */
 static bool fit(const struct why_load *load, struct costs *costs)
 {
@@ -176,7 +177,7 @@ static bool fit(const struct why_load *load, struct costs *costs)
 	errors = fit_all(load, &bytes, &both);
 	if (errors.both < MUCH_BETTER * fmin(errors.requests, errors.bytes))
 		*costs = both;
-	else if (errors.bytes < errors.requests)
+	else if (errors.bytes < errors.requests || both.kib_us > FLAT * bytes.kib_us)
 		*costs = bytes;
 	else
 		costs->us = (double)load->us / (double)load->batches / WHY_BATCH;

@@ -304,7 +304,7 @@ serial() {
 # 10 MB/s: who moves most is to blame. If the limit was used up before the victim came, it waits though little is done meanwhile;
 # then some of its time is blamed on nobody.
 limited() {
-	local unblamed=10
+	local unblamed=10 big
 
 	null_disk 64 mbps=10 completion_nsec=1000000
 	shared limited 80 "hog ${large/read/write}" || return
@@ -313,7 +313,8 @@ limited() {
 		$(($(slow "victim LIKE 'hog (%'") / 20))
 	like 'limited: the limit is said' "$(<"$dir/out")" "$disk is limited to [0-9.]+ MiB/s"
 	shared 'limited, two' 40 "hog $small" "big $large" || return
-	has_of_lost 'limited, two: the one with large requests is to blame' 80 big
+	big=$(($(said big io_bytes) * 100 / ($(said big io_bytes) + $(said hog io_bytes))))
+	has_of_lost 'limited, two: the one with large requests, by their bytes' $((big - 10)) big
 }
 
 flushes() {

@@ -179,6 +179,25 @@ TEST(a_limit_that_is_not_even_is_still_one_of_bytes)
 	assert_true(kind->cost_ns < 1000);
 }
 
+/* The times of batches rise with their bytes, by so much of what bytes alone would explain. */
+static __u64 cost_of_kib(__u64 percent)
+{
+	struct why_kind *kind = add_kind(LAT_OP_READ, 0, 500);
+
+	add_alone(kind, 1 * MS, 100);
+	add_uneven(60000 - 100 * percent, 10000, 500, 20);
+	add_uneven(60000 + 100 * percent, 10000, 700, 20);
+	why_disks__learn(&disks);
+	return kind->cost_kib_ns;
+}
+
+TEST(a_line_that_is_too_flat_is_still_one_by_bytes)
+{
+	assert_in_range(cost_of_kib(40), 95000, 105000);
+	set_up();
+	assert_int_equal(cost_of_kib(10), 0);
+}
+
 /* 1 ms alone, but 16 take 160 ms: something limits them. */
 TEST(limits_are_said)
 {
