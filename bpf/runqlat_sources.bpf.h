@@ -62,7 +62,7 @@ int BPF_PROG(why_softirq_begins, unsigned int vector)
 
 	if (!here || softirqs_are_threads())
 		return 0;
-	here->lent = here->raised & bit;
+	here->lent = injected(RAISED) ? 0 : here->raised & bit;
 	here->raised &= ~bit;
 	if (!here->lent)
 		change_source(here, here->hard, WHY_SOFTIRQ + vector);

@@ -14,7 +14,7 @@ enum lat_inject inject__find(const char *name)
 		[LAT_INJECT_LATE] = "late",	[LAT_INJECT_CPU] = "cpu",
 		[LAT_INJECT_TURN] = "turn",	[LAT_INJECT_IDLE] = "idle",
 		[LAT_INJECT_LIMIT] = "limit",	[LAT_INJECT_WAKER] = "waker",
-		[LAT_INJECT_ALONE] = "alone",
+		[LAT_INJECT_RAISED] = "raised", [LAT_INJECT_ALONE] = "alone",
 	};
 
 	for (int fault = LAT_INJECT_NONE + 1; fault < LAT_INJECTS; fault++)

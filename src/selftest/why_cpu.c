@@ -306,3 +306,30 @@ int why_cpu__limit(struct witness *witness)
 	claim_innocents(witness, 0, rest_ns(made));
 	return 0;
 }
+
+/*
+ * What the sender had may not be in its clock; then it had at least its sends, and at most what the
+ * victim did not. A softirq that it did not raise is not in its sends.
+ */
+int why_cpu__softirq(struct witness *witness)
+{
+	const struct reference_culprits *made;
+	uint64_t waited, sender;
+	int err = measure_wanting(witness, "flood", 10000, NULL);
+
+	if (err)
+		return err;
+	made = made_by(witness);
+	if (!reference_flood__is_softirq(&made->flood))
+		return reference__fail(witness->window->why, -EOPNOTSUPP,
+				       "softirqs are not most of what a task does that sends");
+	waited = less(made->elapsed_ns, made->ran_ns[0]);
+	sender = witness__blamed(witness, made->pids[1], "sender");
+	witness__claim(witness, "softirqs of a task that sends: it",
+		       less(made->ran_ns[1], rest_ns(made)), waited, sender);
+	witness__at_most(witness, "  net_rx: at most without its sends",
+			 less(waited, reference_flood__least_ns(&made->flood)),
+			 witness__part_of(witness, "interrupts", "softirq net_rx"));
+	claim_innocents(witness, sender, rest_ns(made));
+	return 0;
+}

@@ -24,6 +24,7 @@ static const struct situation {
 	{ "crowd", "many processes of one program", why_cpu__crowd },
 	{ "quota", "a quota (cpu.max)", why_cpu__quota },
 	{ "limit", "the limit of real-time tasks", why_cpu__limit },
+	{ "softirq", "softirqs of a task that sends", why_cpu__softirq },
 	{ "serial", "a disk that serves one request at a time", why_disk__serial },
 	{ "parallel", "a disk that serves many at a time", why_disk__parallel },
 };
@@ -79,30 +80,33 @@ static bool is_of_victim(const struct witness *witness, const struct why_line *l
 	return !strcmp(line->victim, name);
 }
 
-uint64_t witness__part(const struct witness *witness, const char *part)
+uint64_t witness__part_of(const struct witness *witness, const char *part, const char *begins)
 {
 	const struct why_summary *summary = &witness->summary;
 	uint64_t ns = 0;
 
-	for (size_t i = 0; i < summary->nr_lines; i++)
-		if (is_of_victim(witness, &summary->lines[i]) &&
-		    (!part || !strcmp(summary->lines[i].part, part)))
-			ns += summary->lines[i].ns;
+	for (size_t i = 0; i < summary->nr_lines; i++) {
+		const struct why_line *line = &summary->lines[i];
+		const char *culprit = line->culprit ? line->culprit : "";
+
+		if (is_of_victim(witness, line) && (!part || !strcmp(line->part, part)) &&
+		    !strncmp(culprit, begins, strlen(begins)))
+			ns += line->ns;
+	}
 	return ns;
+}
+
+uint64_t witness__part(const struct witness *witness, const char *part)
+{
+	return witness__part_of(witness, part, "");
 }
 
 uint64_t witness__blamed(const struct witness *witness, pid_t culprit, const char *name)
 {
-	const struct why_summary *summary = &witness->summary;
 	char text[RUN_NAME];
-	uint64_t ns = 0;
 
 	snprintf(text, sizeof(text), "%s (%d)", name, culprit);
-	for (size_t i = 0; i < summary->nr_lines; i++)
-		if (is_of_victim(witness, &summary->lines[i]) && summary->lines[i].culprit &&
-		    !strcmp(summary->lines[i].culprit, text))
-			ns += summary->lines[i].ns;
-	return ns;
+	return witness__part_of(witness, NULL, text);
 }
 
 uint64_t witness__blamed_name(const struct witness *witness, const char *name)

@@ -30,7 +30,7 @@ typedef int situation_judge(struct witness *witness);
 
 /* Of why_cpu.c. */
 situation_judge why_cpu__timer, why_cpu__hog, why_cpu__idle, why_cpu__pingpong, why_cpu__crowd,
-	why_cpu__quota, why_cpu__limit;
+	why_cpu__quota, why_cpu__limit, why_cpu__softirq;
 /* Of why_disk.c. */
 situation_judge why_disk__serial, why_disk__parallel;
 
@@ -45,10 +45,11 @@ void witness__doubt(struct witness *witness, const char *format, ...)
 void witness__doubt_events(struct witness *witness);
 
 /*
- * The slow time of the victim that has this part (NULL: any) and this culprit: a process (0: any
- * that is a task, no interrupt).
+ * The slow time of the victim that has this part (NULL: any) and this culprit: one whose name
+ * begins so, a process, or any that is a task, no interrupt.
  */
 uint64_t witness__part(const struct witness *witness, const char *part);
+uint64_t witness__part_of(const struct witness *witness, const char *part, const char *begins);
 uint64_t witness__blamed(const struct witness *witness, pid_t culprit, const char *name);
 uint64_t witness__blamed_name(const struct witness *witness, const char *name);
 uint64_t witness__blamed_tasks(const struct witness *witness);

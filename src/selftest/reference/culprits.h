@@ -22,6 +22,7 @@
  *   moved     "hog1" as in realtime; after 2 ms of each turn the victim is bound to another CPU,
  *             and back when the turn is over
  *   churn     "hog1" starts a process "brief" again and again, and waits until it has run for 2 ms
+ *   flood     "sender" sends datagrams to its own machine all the time, see flood.h
  *   quota     nothing else: `cgroup` is a directory whose cgroup.procs the victim enters
  */
 #ifndef LATSCOPE_SELFTEST_REFERENCE_CULPRITS_H
@@ -29,6 +30,7 @@
 
 #include <stdatomic.h>
 
+#include "flood.h"
 #include "reference.h"
 
 #define REFERENCE_CROWD 80
@@ -58,6 +60,7 @@ struct reference_culprits {
 	uint64_t all_ns[REFERENCE_CULPRITS]; /* the same, since the process did */
 	uint64_t waited_ns; /* by the kernel's account, the victim, for a CPU; 0: it has none */
 	uint64_t briefs, briefs_ran_ns; /* with churn; the latter by the kernel's account of them */
+	struct reference_flood flood;
 	uint64_t elapsed_ns;
 	bool has_cpu_ran; /* known: the kernel has /proc/schedstat */
 	uint64_t cpu_ran_ns; /* by the scheduler's account, what tasks had of the CPU */

@@ -126,15 +126,22 @@ _Noreturn void reference_sched__park_end(void)
  * and weights count within a session. So the task needs a session of its own, which a process-group
  * leader cannot make.
  */
-void reference_sched__outweigh(void)
+void reference_sched__weigh(int nice)
 {
+	char text[16];
+	int length = snprintf(text, sizeof(text), "%d", nice);
 	int fd = setsid() < 0 ? -1 : open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
 	ssize_t got;
 
-	setpriority(PRIO_PROCESS, 0, -20); /* of this thread */
+	setpriority(PRIO_PROCESS, 0, nice); /* of this thread */
 	if (fd < 0)
 		return;
-	got = write(fd, "-20", 3); /* if it fails, the session keeps its weight */
+	got = write(fd, text, (size_t)length); /* if it fails, the session keeps its weight */
 	(void)got;
 	close(fd);
+}
+
+void reference_sched__outweigh(void)
+{
+	reference_sched__weigh(-20);
 }

@@ -43,7 +43,11 @@ bool reference_sched__cpu(int cpu, uint64_t *ran_ns);
 int reference_sched__parked(pid_t pid, pid_t tid, long where, struct reference_sched *sched,
 			    char why[REFERENCE_WHY]);
 
-/* Raises the priority of the calling thread, and of what it forks, as far as permitted. */
+/*
+ * Sets the priority of the calling thread, and of what it forks, as far as permitted; outweigh: to
+ * the highest.
+ */
+void reference_sched__weigh(int nice);
 void reference_sched__outweigh(void);
 
 /* Blocks until there is something to read, or the pipe is closed, which wakes all readers. */
