@@ -153,7 +153,7 @@ static __always_inline bool is_journal(struct task_struct *task, const char *com
 {
 	const __u64 *name = (const void *)comm;
 
-	return task->flags & PF_KTHREAD &&
+	return task->flags & PF_KTHREAD && !injected(JOURNAL) &&
 	       (((__u32)name[0] == 0x3264626a && comm[4] == '/') || name[0] == 0x72742d7366727462);
 }
 

@@ -206,6 +206,7 @@ enum lat_inject {
 	LAT_INJECT_WAKER, /* the waker is who had the CPU, also in an interrupt */
 	LAT_INJECT_RAISED, /* a softirq is not the work of the task that raised it */
 	LAT_INJECT_ALONE, /* a request would have taken no time alone on its disk */
+	LAT_INJECT_JOURNAL, /* does not know the journal of a file system */
 	LAT_INJECTS,
 };
 #endif

@@ -30,15 +30,34 @@ struct null_disk {
 	struct restore *restore;
 };
 
+/* Silently. -ENOENT: there is no such program; -EIO: it failed. */
+static int run(char **argv)
+{
+	char *const environment[] = { NULL };
+	posix_spawn_file_actions_t actions;
+	int status, err;
+	pid_t pid;
+
+	if (posix_spawn_file_actions_init(&actions))
+		return -ENOMEM;
+	for (int fd = 1; fd <= 2; fd++)
+		posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_WRONLY, 0);
+	err = posix_spawn(&pid, argv[0], &actions, NULL, argv, environment);
+	posix_spawn_file_actions_destroy(&actions);
+	if (err)
+		return -ENOENT;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return status ? -EIO : 0;
+}
+
 /* As the kernel would load it. */
 static int run_modprobe(const char *option, const char *setting)
 {
 	char program[256] = "",
 	     *argv[] = { program, (char *)option, (char *)"null_blk", (char *)setting, NULL };
-	char *const environment[] = { NULL };
 	FILE *file = fopen("/proc/sys/kernel/modprobe", "re");
-	int status, err;
-	pid_t pid;
 
 	if (!file)
 		return -ENODEV;
@@ -46,13 +65,7 @@ static int run_modprobe(const char *option, const char *setting)
 		program[0] = '\0';
 	fclose(file);
 	program[strcspn(program, "\n")] = '\0';
-	err = posix_spawn(&pid, program, NULL, NULL, argv, environment);
-	if (err)
-		return -ENODEV;
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return -errno;
-	return status ? -ENODEV : 0;
+	return run(argv) ? -ENODEV : 0;
 }
 
 static int write_to(const char *dir, const char *name, const char *text)
@@ -91,11 +104,28 @@ static int unload(void)
 	return err;
 }
 
+/* A file system on it is unmounted when those who have it have ended. */
+static void await_unmount(const struct null_disk *disk)
+{
+	int fd = -1;
+
+	for (int i = 0; i < UNLOADS && fd < 0; i++) {
+		fd = open(disk->path, O_RDONLY | O_EXCL | O_CLOEXEC);
+		if (fd < 0 && errno != EBUSY)
+			return;
+		if (fd < 0)
+			load__sleep(50 * NSEC_PER_MSEC);
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
 static int undo(void *arg)
 {
 	const struct null_disk *disk = arg;
 	int err = 0;
 
+	await_unmount(disk);
 	set(disk, "power", 0);
 	if (rmdir(disk->dir) && errno != ENOENT)
 		err = -errno;
@@ -166,7 +196,8 @@ static int make(struct null_disk *disk, uint64_t request_ns, unsigned int at_a_t
 	const struct {
 		const char *name;
 		uint64_t value;
-	} settings[] = { { "size", 64 }, /* MB */
+	} settings[] = { { "memory_backed", 1 },
+			 { "size", 64 }, /* MB */
 			 { "queue_mode", 2 }, /* multi-queue */
 			 { "irqmode", 2 }, /* a timer completes */
 			 { "completion_nsec", request_ns },
@@ -204,6 +235,25 @@ int null_disk__new(struct null_disk **out, uint64_t request_ns, unsigned int at_
 		null_disk__free(disk);
 	else
 		*out = disk;
+	return err;
+}
+
+int null_disk__format(const struct null_disk *disk)
+{
+	static const char *const programs[] = { "/usr/sbin/mkfs.ext4", "/sbin/mkfs.ext4" };
+	char *argv[] = { NULL,
+			 (char *)"-qF",
+			 (char *)"-b4096",
+			 (char *)"-Enodiscard,lazy_itable_init=0",
+			 (char *)"-Jsize=4",
+			 (char *)disk->path,
+			 NULL };
+	int err = -ENOENT;
+
+	for (size_t i = 0; err == -ENOENT && i < sizeof(programs) / sizeof(*programs); i++) {
+		argv[0] = (char *)programs[i];
+		err = run(argv);
+	}
 	return err;
 }
 

@@ -27,6 +27,7 @@ static const struct situation {
 	{ "softirq", "softirqs of a task that sends", why_cpu__softirq },
 	{ "serial", "a disk that serves one request at a time", why_disk__serial },
 	{ "parallel", "a disk that serves many at a time", why_disk__parallel },
+	{ "journal", "a database and its journal", why_disk__journal },
 };
 #define SITUATIONS (sizeof(situations) / sizeof(situations[0]))
 

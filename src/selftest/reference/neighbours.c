@@ -6,9 +6,11 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "database.h"
 #include "sched.h"
 
 #define BYTES 4096
@@ -93,6 +95,40 @@ static _Noreturn void be_neighbour(struct reference_neighbours *all)
 	reference_sched__park_end();
 }
 
+static _Noreturn void be_database(struct reference_neighbours *all)
+{
+	int file, err = 0;
+
+	prctl(PR_SET_NAME, "database");
+	file = reference_database__open(all->path);
+	if (file < 0)
+		atomic_store(&all->err,
+			     reference__fail(all->why, -EOPNOTSUPP, "cannot mount an ext4: %s",
+					     strerror(-file)));
+	atomic_fetch_add(&all->ready, 1);
+	await_phase(all, TOGETHER);
+	while (!err && atomic_load(&all->phase) == TOGETHER) {
+		err = reference_database__commit(file);
+		atomic_fetch_add(&all->commits, 1);
+	}
+	if (err)
+		atomic_store(&all->err, err);
+	reference_sched__park_end();
+}
+
+/* Adds what was done until now, or with -1 subtracts it. */
+static void count(struct reference_neighbours *all, int sign)
+{
+	struct reference_disk disk = { 0 };
+	struct stat st;
+
+	if (stat(all->path, &st) || !reference_disk__read(st.st_rdev, &disk))
+		atomic_store(&all->err, -ENODEV);
+	all->together_commits += sign * (int64_t)atomic_load(&all->commits);
+	all->together_reads += sign * (int64_t)disk.field[REFERENCE_READS];
+	all->together_writes += sign * (int64_t)disk.field[REFERENCE_WRITES];
+}
+
 static _Noreturn void be_victim(struct reference_neighbours *all)
 {
 	struct reader reader;
@@ -107,7 +143,9 @@ static _Noreturn void be_victim(struct reference_neighbours *all)
 	read_all(&reader, &all->alone);
 	atomic_store(&all->phase, TOGETHER);
 	load__sleep(100 * NSEC_PER_MSEC); /* until the neighbour has all its reads in flight */
+	count(all, -1);
 	read_all(&reader, &all->together);
+	count(all, 1);
 	atomic_store(&all->phase, OVER);
 	reference_sched__park_end();
 }
@@ -134,7 +172,7 @@ int reference_neighbours__prepare(struct reference_neighbours *all)
 	int err = start(all, &all->victim, be_victim);
 
 	if (!err)
-		err = start(all, &all->neighbour, be_neighbour);
+		err = start(all, &all->neighbour, all->database ? be_database : be_neighbour);
 	while (!err && !(err = atomic_load(&all->err)) && atomic_load(&all->ready) < all->depth + 1)
 		load__sleep(NSEC_PER_MSEC);
 	return err && !all->why[0] ? reference__fail(all->why, err, "cannot read %s: %s", all->path,

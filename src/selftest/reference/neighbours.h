@@ -9,12 +9,13 @@
 
 #include <stdatomic.h>
 
-#include "reference.h"
+#include "dio.h"
 
 #define REFERENCE_NEIGHBOURS_DEPTH 64 /* most */
 
 struct reference_neighbours {
-	char path[64]; /* of a block device that holds nothing */
+	char path[64]; /* of a block device that holds nothing, or the file system */
+	bool database; /* the neighbour is one; then the depth is 1 */
 	unsigned int depth;
 	unsigned int reads; /* of the victim, alone and again */
 
@@ -23,6 +24,9 @@ struct reference_neighbours {
 	atomic_int err; /* of one of them */
 	pid_t victim, neighbour;
 	struct reference_span alone, together; /* of the victim's reads */
+	atomic_uint commits; /* of the database */
+	/* While together: of the database, and requests by the kernel's account of the disk. */
+	uint64_t together_commits, together_reads, together_writes;
 	char why[REFERENCE_WHY];
 };
 
