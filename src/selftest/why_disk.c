@@ -121,6 +121,7 @@ static int judge_journal(struct witness *witness, const char *path)
 			 witness__blamed_tasks(witness) - database - by_journal);
 	return 0;
 }
+
 /* A disk for it, with a file system if it is for a journal. */
 static int judge(struct witness *witness, unsigned int at_a_time, bool formats,
 		 int (*on)(struct witness *witness, const char *path))
