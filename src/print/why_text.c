@@ -108,17 +108,26 @@ static void print_parts(FILE *out, const struct run_probe *probe, const struct w
 	}
 }
 
-/* Tasks of one name are one line; run.db and the JSON have each pair. */
+/*
+ * Tasks of one name are one line; run.db and the JSON have each pair. What latscope itself caused
+ * is one line of the parts above.
+ */
 static void print_names(FILE *out, const struct why_summary *summary, unsigned int top)
 {
-	size_t shown = top && top < summary->nr_names ? top : summary->nr_names;
 	char share[UNITS_TEXT], time[UNITS_TEXT], name[WHY_CROWD];
+	size_t left = 0;
 
 	fprintf(out, "\n%-*s %-*s %-8s %9s %11s\n", TEXT_NAME_COLUMNS, "victim", TEXT_NAME_COLUMNS,
 		"culprit", "part", "share", "time");
-	for (size_t i = 0; i < shown; i++) {
+	for (size_t i = 0, shown = 0; i < summary->nr_names; i++) {
 		const struct why_line *line = &summary->names[i];
 
+		if (line->of_latscope)
+			continue;
+		if (top && shown++ >= top) {
+			left++;
+			continue;
+		}
 		text__key_name(out, why_summary__victim(summary, line, name));
 		fputc(' ', out);
 		text__key_name(out, why_summary__culprit(summary, line, name));
@@ -126,8 +135,8 @@ static void print_names(FILE *out, const struct why_summary *summary, unsigned i
 			units__share(share, line->ns, summary->total_ns),
 			units__ns(time, (double)line->ns));
 	}
-	if (shown < summary->nr_names)
-		fprintf(out, "%zu more\n", summary->nr_names - shown);
+	if (left)
+		fprintf(out, "%zu more\n", left);
 }
 
 /* Policy, nice value, weight and workqueue of those that have not the usual ones. */

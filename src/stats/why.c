@@ -17,6 +17,7 @@
 #define LARGE_SHARE 0.25 /* if no culprit has that much, the sentence names only parts */
 #define NEARLY_ALL 0.95 /* a subject with less is said to have that share */
 #define LITTLE_SHARE 0.001 /* of the window: slow time that is said to be little */
+#define LATSCOPE "latscope" /* part of what it caused itself: told, but never the answer */
 #define SUBJECT_SHARE 0.5 /* a victim with that much of the slow time is the subject */
 
 static const char *text_of(const struct table *table, size_t key, unsigned int column)
@@ -100,6 +101,12 @@ static size_t merge(struct why_line *lines, size_t nr)
 	return left;
 }
 
+/* The slow time that tasks waited, without what latscope itself caused. */
+static uint64_t others_ns(const struct why_summary *summary)
+{
+	return summary->total_ns - summary->unwaited_ns - summary->latscope_ns;
+}
+
 /* (other) and (unknown) are nobody in particular. */
 static const char *somebody(const char *name)
 {
@@ -118,7 +125,8 @@ static size_t find_reasons(const struct why_summary *summary, const char *victim
 	for (size_t i = 0; i < summary->nr_names; i++) {
 		const struct why_line *line = &summary->names[i];
 
-		if (!line->unwaited && (!victim || !strcmp(line->victim, victim)))
+		if (!line->unwaited && !line->of_latscope &&
+		    (!victim || !strcmp(line->victim, victim)))
 			reasons[nr++] = (struct why_line){
 				.victim = victim,
 				.part = line->part,
@@ -139,11 +147,11 @@ static const char *find_subject(const struct why_summary *summary, struct why_li
 	size_t nr = 0;
 
 	for (size_t i = 0; i < summary->nr_names; i++)
-		if (!summary->names[i].unwaited)
+		if (!summary->names[i].unwaited && !summary->names[i].of_latscope)
 			room[nr++] = (struct why_line){ .victim = summary->names[i].victim,
 							.ns = summary->names[i].ns };
 	nr = merge(room, nr);
-	*ns = summary->total_ns - summary->unwaited_ns;
+	*ns = others_ns(summary);
 	if (!nr || (double)room[0].ns < SUBJECT_SHARE * (double)*ns || !somebody(room[0].victim))
 		return NULL;
 	*ns = room[0].ns;
@@ -248,7 +256,6 @@ static void add_reason(char *sentence, const struct why_line *reason, const char
 		  "kernel threads had the CPU" },
 		{ "runqlat", "realtime", "the real-time task %s had the CPU",
 		  "real-time tasks had the CPU" },
-		{ "runqlat", "latscope", NULL, "latscope itself had the CPU" },
 		{ "runqlat", "interrupts", "%s had the CPU", "interrupts had the CPU" },
 		{ "runqlat", "steal", NULL, "the hypervisor had the CPU" },
 		{ "runqlat", "idle", NULL, "the CPU was idle, and took that long to wake up" },
@@ -271,7 +278,6 @@ static void add_reason(char *sentence, const struct why_line *reason, const char
 		{ "iolat", "device", NULL, "the disk itself took that long" },
 		{ "iolat", "own", NULL, "other requests of the same process kept the disk busy" },
 		{ "iolat", "other", "%s kept the disk busy", "other processes kept the disk busy" },
-		{ "iolat", "latscope", NULL, "the disk worked for latscope itself" },
 		{ "iolat", "flush", "%s had the disk flush its cache",
 		  "the disk flushed its cache" },
 		{ "iolat", "discard", "%s had the disk discard blocks",
@@ -380,17 +386,29 @@ static void add_subject(struct why_summary *summary, const struct why_line *reas
 		add(summary->sentence, ", %s", traits);
 }
 
+static void add_latscope(struct why_summary *summary)
+{
+	char own[UNITS_TEXT];
+
+	if ((double)summary->latscope_ns >= LEAST_SHARE * (double)summary->total_ns)
+		add(summary->sentence, " without latscope itself (%s)",
+		    units__ns(own, (double)summary->latscope_ns));
+}
+
 static void conclude(struct why_summary *summary, struct why_line *reasons, const char *probe,
 		     const struct run *run)
 {
 	char *sentence = summary->sentence, victim[WHY_CROWD] = "", culprit[DESCRIBED];
-	uint64_t whole, waited_ns = summary->total_ns - summary->unwaited_ns;
+	uint64_t whole, waited_ns = others_ns(summary);
 	const char *subject = find_subject(summary, reasons, &whole);
 	size_t nr = find_reasons(summary, subject, true, reasons), said = 0;
 	double of_all = (double)whole / (double)(waited_ns ? waited_ns : 1);
 
 	if (!waited_ns) {
-		add(sentence, "only asynchronous writes were slow: no task waits for them");
+		add(sentence,
+		    summary->latscope_ns
+			    ? "nobody but latscope itself was in the way"
+			    : "only asynchronous writes were slow: no task waits for them");
 		return;
 	}
 	say_little(summary, waited_ns, run);
@@ -412,6 +430,8 @@ static void conclude(struct why_summary *summary, struct why_line *reasons, cons
 		if (!said && of_all < NEARLY_ALL)
 			add(sentence, ", which has %.0f %% of all slow time%s", 100 * of_all,
 			    summary->unwaited_ns ? " that tasks wait" : "");
+		if (!said)
+			add_latscope(summary);
 		add(sentence, ": ");
 		add_reason(sentence, reason, describe_culprit(summary, reason, culprit),
 			   subject ? victim : NULL, probe);
@@ -420,11 +440,13 @@ static void conclude(struct why_summary *summary, struct why_line *reasons, cons
 	}
 }
 
-/* Which of the lines no task waited for. */
-static void mark_unwaited(struct why_line *lines, size_t nr, const char *probe)
+/* Which of the lines no task waited for, and which are latscope's own. */
+static void mark(struct why_line *lines, size_t nr, const char *probe)
 {
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < nr; i++) {
 		lines[i].unwaited = why__is_unwaited(probe, lines[i].part);
+		lines[i].of_latscope = !strcmp(lines[i].part, LATSCOPE);
+	}
 }
 
 static void take_lines(struct why_summary *summary, const struct run_why *why)
@@ -435,8 +457,8 @@ static void take_lines(struct why_summary *summary, const struct run_why *why)
 		summary->lines[summary->nr_lines++] = pair_of(why->parts, key, traits);
 	for (size_t key = 0; key < table__keys(why->names); key++)
 		summary->names[summary->nr_names++] = name_of(why->names, key);
-	mark_unwaited(summary->lines, summary->nr_lines, why->probe);
-	mark_unwaited(summary->names, summary->nr_names, why->probe);
+	mark(summary->lines, summary->nr_lines, why->probe);
+	mark(summary->names, summary->nr_names, why->probe);
 	qsort(summary->lines, summary->nr_lines, sizeof(*summary->lines), largest_first);
 	qsort(summary->names, summary->nr_names, sizeof(*summary->names), largest_first);
 	if (table__others_keys(why->parts))
@@ -447,6 +469,8 @@ static void take_lines(struct why_summary *summary, const struct run_why *why)
 		summary->total_ns += why->part_ns[part];
 		if (name && why__is_unwaited(why->probe, name))
 			summary->unwaited_ns += why->part_ns[part];
+		if (name && !strcmp(name, LATSCOPE))
+			summary->latscope_ns += why->part_ns[part];
 	}
 	memcpy(summary->part_ns, why->part_ns, sizeof(summary->part_ns));
 }

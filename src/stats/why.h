@@ -15,11 +15,13 @@ struct why_line {
 	const char *victim_traits, *culprit_traits;
 	uint64_t ns, events;
 	bool unwaited; /* no task waited: these come last */
+	bool of_latscope; /* latscope itself caused it: no answer to anybody's question */
 };
 
 struct why_summary {
 	uint64_t total_ns; /* of all slow samples */
 	uint64_t unwaited_ns; /* of it, of those that no task waited for */
+	uint64_t latscope_ns; /* of it, what latscope itself caused */
 	uint64_t part_ns[WHY_PARTS]; /* these sum to it */
 	uint64_t others_ns; /* of pairs that are not in `lines` */
 	struct why_line *lines; /* by pair, the largest first; owned */
