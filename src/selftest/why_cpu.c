@@ -308,8 +308,9 @@ int why_cpu__limit(struct witness *witness)
 }
 
 /*
- * What the sender had may not be in its clock; then it had at least its sends, and at most what the
- * victim did not. A softirq that it did not raise is not in its sends.
+ * The CPU clock of the sender may lack its softirqs: see had_ns(). The sender used the CPU at least
+ * for its sends, and at most while the victim did not. Only softirqs that no send of it raised may
+ * be blamed as interrupts.
  */
 int why_cpu__softirq(struct witness *witness)
 {

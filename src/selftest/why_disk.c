@@ -115,9 +115,9 @@ static int judge_journal(struct witness *witness, const char *path)
 	witness__claim(witness, "  the journal, by its requests", by_requests(made, -1),
 		       by_requests(made, 1), journal);
 	witness__none(witness, "  no other part is the journal's", by_journal - journal);
-	witness__none(witness, "  nor is it anybody else's",
+	witness__none(witness, "  and all of that part is",
 		      witness__part(witness, "journal") - journal);
-	witness__at_most(witness, "  nobody else", 0,
+	witness__at_most(witness, "  no other task", 0,
 			 witness__blamed_tasks(witness) - database - by_journal);
 	return 0;
 }

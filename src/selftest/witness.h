@@ -45,11 +45,13 @@ void witness__doubt(struct witness *witness, const char *format, ...)
 void witness__doubt_events(struct witness *witness);
 
 /*
- * The slow time of the victim that has this part (NULL: any) and this culprit: one whose name
- * begins so, a process, or any that is a task, no interrupt.
+ * The slow time of the victim that is in a part (NULL: in any), whatever its culprit; part_of: only
+ * with culprits whose name begins with `begins`.
  */
 uint64_t witness__part(const struct witness *witness, const char *part);
 uint64_t witness__part_of(const struct witness *witness, const char *part, const char *begins);
+
+/* The slow time of the victim that has this culprit: a process, all of a name, any task. */
 uint64_t witness__blamed(const struct witness *witness, pid_t culprit, const char *name);
 uint64_t witness__blamed_name(const struct witness *witness, const char *name);
 uint64_t witness__blamed_tasks(const struct witness *witness);

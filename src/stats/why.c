@@ -407,7 +407,7 @@ static void conclude(struct why_summary *summary, struct why_line *reasons, cons
 	if (!waited_ns) {
 		add(sentence,
 		    summary->latscope_ns
-			    ? "nobody but latscope itself was in the way"
+			    ? "all of the slow time is due to latscope itself"
 			    : "only asynchronous writes were slow: no task waits for them");
 		return;
 	}

@@ -15,7 +15,7 @@ struct why_line {
 	const char *victim_traits, *culprit_traits;
 	uint64_t ns, events;
 	bool unwaited; /* no task waited: these come last */
-	bool of_latscope; /* latscope itself caused it: no answer to anybody's question */
+	bool of_latscope; /* latscope itself caused it: left out of the sentence and of rankings */
 };
 
 struct why_summary {

@@ -300,7 +300,7 @@ TEST(latscope_itself_is_told_and_is_no_answer)
 {
 	new_probe("runqlat");
 	add("web (1)", "latscope", NULL, 900);
-	assert_sentence("nobody but latscope itself was in the way");
+	assert_sentence("all of the slow time is due to latscope itself");
 	add("web (1)", "other", "hog (2)", 75);
 	add("db (3)", "kernel", "kworker/0:1 (4)", 25);
 	assert_sentence("100 % of the slow time of web (1), which has 75 % of all slow time "

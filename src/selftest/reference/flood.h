@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A task that sends datagrams to its own machine. The receiving socket has a long filter, which the
- * kernel runs in a softirq (net_rx) of each send: most of a send is spent there. The network is in
- * a namespace of the task, which nothing else uses.
+ * A task that sends datagrams to its own machine. The receiving sockets have a long filter, which
+ * the kernel runs in a softirq (net_rx) during each send: most of a send is spent there. The task
+ * has a network namespace of its own, which nothing else uses.
  */
 #ifndef LATSCOPE_SELFTEST_REFERENCE_FLOOD_H
 #define LATSCOPE_SELFTEST_REFERENCE_FLOOD_H
@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 struct reference_flood {
-	int socket; /* to send; the other one is never read */
+	int socket; /* to send; nobody reads the receiving ones, which drop all */
 	uint64_t send_ns; /* what a send takes at least, by the monotonic clock */
 	uint64_t softirq_ns; /* of it, the filters: with short ones it takes less */
-	uint64_t sent; /* datagrams whose softirq ran in the send */
+	uint64_t sent; /* datagrams whose filters ran during the send, not in ksoftirqd */
 };
 
 /* Makes the sockets, and measures a send. The caller gets a namespace for it. 0 or -errno. */
