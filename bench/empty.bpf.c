@@ -3,7 +3,7 @@
  * The limit that no probe can be cheaper than: programs on the hooks of the probes that do nothing,
  * and the same with one reading of the clock, for hooks where a probe cannot do without.
  */
-#include "kernel.bpf.h"
+#include <probes/kit/kernel.bpf.h>
 
 #define LIMIT(section, name)                \
 	SEC(section)                        \

@@ -19,7 +19,7 @@ ifeq ($(origin CC),default)
 endif
 
 # Files of one architecture; elsewhere unsupported.c stands in for them.
-X86_ONLY := $(filter-out %/unsupported.c %/where.c %/probe.c %/ring.c %/result.c %/cycles.c,$(wildcard src/probes/ringlat/*.[cS])) \
+X86_ONLY := $(filter-out %/unsupported.c %/where.c %/ringlat.c %/ring.c %/result.c %/cycles.c,$(wildcard src/probes/ringlat/*.[cS])) \
 	tests/unit/test_guest.c tests/unit/test_ring.c $(wildcard tests/ringlat/*.c tests/emu/test_*.c)
 OTHER_ARCH := $(if $(filter x86,$(ARCH)),src/probes/ringlat/unsupported.c,$(X86_ONLY))
 

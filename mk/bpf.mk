@@ -4,27 +4,29 @@ CLANG ?= clang
 LLVM_STRIP ?= llvm-strip
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 BPF_CC = $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra $(WERROR:%=-Werror) \
-	-Wno-unused-parameter -Wno-missing-declarations -fdebug-compilation-dir=. -Iinclude -Ibpf/lib
+	-Wno-unused-parameter -Wno-missing-declarations -fdebug-compilation-dir=. -Iinclude -Isrc
 
-BPF_SRC := $(wildcard bpf/*.bpf.c)
-BPF_LIB := $(wildcard bpf/*.bpf.h bpf/lib/*.bpf.h)
-CONTRACT := $(wildcard include/latscope/*.h include/uapi/latscope/*.h)
-SKELS := $(patsubst bpf/%.bpf.c,$(OUT)/%.skel.h,$(BPF_SRC))
+BPF_SRC := $(wildcard src/session/*.bpf.c src/probes/*/*.bpf.c)
+BPF_OBJ := $(BPF_SRC:%.c=$(OUT)/%.o)
+# skels DIR, OBJECT...: the skeletons in DIR of BPF objects
+skels = $(patsubst %.bpf.o,$(1)/%.skel.h,$(notdir $(2)))
+SKELS := $(call skels,$(OUT),$(BPF_OBJ))
 
 # Skeletons must exist before the first compile; afterwards the .d files name those that an object needs.
 $(filter $(OUT)/src/probes/% $(OUT)/src/session/%,$(OBJ)): | $(SKELS)
 
-$(OUT)/%.bpf.o: %.bpf.c $(BPF_LIB) $(CONTRACT) $(STRICT)
+$(OUT)/%.bpf.o: %.bpf.c $(STRICT)
 	$(call msg,BPF,$@)
 	$(Q)command -v $(CLANG) >/dev/null || $(call needs,$(CLANG))
 	$(Q)mkdir -p $(@D)
-	$(Q)$(BPF_CC) -c $< -o $@ $(lax)
+	$(Q)$(BPF_CC) -MMD -MP -c $< -o $@ $(lax)
 	$(Q)$(LLVM_STRIP) -g $@
 
-$(OUT)/%.skel.h: $(OUT)/bpf/%.bpf.o
+$(foreach object,$(BPF_OBJ),$(eval $(call skels,$(OUT),$(object)): $(object)))
+$(SKELS):
 	$(call msg,SKEL,$@)
 	$(Q)command -v $(BPFTOOL) >/dev/null || $(call needs,$(BPFTOOL))
-	$(Q)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@
+	$(Q)$(BPFTOOL) gen skeleton $< name $(basename $(basename $(@F)))_bpf > $@
 
 # Skeletons of the tests and of the benchmarks.
 $(OUT)/empty.skel.h: $(OUT)/bench/empty.bpf.o
@@ -33,3 +35,5 @@ $(OUT)/capture.skel.h: $(OUT)/tests/bpf/capture.bpf.o
 $(OUT)/disturbance.skel.h: $(OUT)/tests/bpf/disturbance.bpf.o
 $(patsubst %,$(OUT)/%.skel.h,empty requests capture disturbance):
 	$(Q)$(BPFTOOL) gen skeleton $< name $(notdir $(<:.bpf.o=))_bpf > $@
+
+-include $(BPF_OBJ:.o=.d)

@@ -15,7 +15,7 @@ FUSE := $(if $(shell printf '\043define FUSE_USE_VERSION 35\n\043include <fuse3/
 $(OUT)/src/loadgen/tiers/files.o: CPPFLAGS += $(FUSE)
 LIBS := $(LIBDW) -lbpf -lelf -lz $(LIBS_BASE) -lcap-ng -lseccomp -lmicrohttpd -lncursesw -ltinfo
 
-SRC := $(filter-out src/probes/inject.c,$(call sources,src/*/*.c src/*/*/*.c))
+SRC := $(filter-out %.bpf.c src/probes/kit/inject.c,$(call sources,src/*/*.c src/*/*/*.c))
 ASM := $(patsubst %.S,$(OUT)/%.o,$(call sources,src/*/*/*.S) src/print/web_files.S src/serve/clickhouse_files.S)
 # The allocator of the kernel module rmid also emulates RMIDs without it.
 SHARED := kmod/rmid/rmid_alloc.c kmod/rmid/procs.c kmod/rmid/book.c

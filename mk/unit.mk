@@ -9,7 +9,7 @@ BASE_SRC := $(filter-out src/print/ringlat_%.c src/print/tierlat_%.c src/print/r
 RMID_SRC := $(addprefix kmod/rmid/,rmid_alloc.c procs.c book.c count.c turns.c) tests/rmid/twin.c
 BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(wildcard src/print/ringlat_*.c src/print/tierlat_*.c) src/print/rmid_text.c src/print/whole.c \
 	$(call sources,src/probes/ringlat/*.c src/probes/tierlat/*.c) \
-	$(filter-out %/probe.c %/describe.c %/account.c %/events.c,$(wildcard src/probes/rmid/*.c)) \
+	$(filter-out %.bpf.c %/rmid.c %/describe.c %/account.c %/events.c,$(wildcard src/probes/rmid/*.c)) \
 	src/loadgen/pointer_chase.c src/loadgen/primitives.c $(RMID_SRC))
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(call sources,tests/unit/test_*.c))
 EMU := $(patsubst tests/emu/%.c,$(OUT)/tests/emu/%,$(call sources,tests/emu/test_*.c))
@@ -37,22 +37,22 @@ $(EMPTY)/made: $(wildcard kmod/rmid/*.[ch])
 # They compile BPF programs for this machine; tests/bpf/host has stand-ins for the helpers. The warnings are those of another
 # compiler than clang.
 USUAL := $(patsubst %,$(OUT)/san/tests/unit/test_%.o,bio_waits disk_blame usual_requests usual_faults usual_states usual_switches)
-$(USUAL): CPPFLAGS := -Itests/bpf/host -Ibpf -Ibpf/lib -D__TARGET_ARCH_$(ARCH) $(CPPFLAGS)
+$(USUAL): CPPFLAGS := -Itests/bpf/host -D__TARGET_ARCH_$(ARCH) $(CPPFLAGS)
 $(USUAL): WARN := -w
 
 $(OUT)/san/tests/unit/test_life.o: | $(OUT)/life.skel.h
-$(OUT)/tests/unit/test_life: $(addprefix $(OUT)/san/src/,probes/kernel.o probes/refusal.o probes/tracing.o session/activity.o)
-$(OUT)/tests/unit/test_kernel_types: $(addprefix $(OUT)/san/src/probes/,kernel.o tracing.o) | $(SKELS)
+$(OUT)/tests/unit/test_life: $(addprefix $(OUT)/san/src/,probes/kit/kernel.o probes/kit/refusal.o probes/kit/tracing.o session/activity.o)
+$(OUT)/tests/unit/test_kernel_types: $(addprefix $(OUT)/san/src/probes/kit/,kernel.o tracing.o) | $(SKELS)
 $(OUT)/tests/unit/test_symbols: $(addprefix $(OUT)/san/src/symbols/,collector.o demangle.o elf.o kallsyms.o lookup.o mappings.o)
 $(addprefix $(OUT)/tests/unit/test_,activity kernel_types life refusal seccomp symbols): LIBS_BASE := $(LIBS)
 $(OUT)/tests/unit/test_serve: $(patsubst %,$(OUT)/san/src/serve/%.o,bytes exposition exposition_otlp exposition_proto exposition_text health listen series trigger)
 $(OUT)/tests/unit/test_metrics: $(patsubst %,$(OUT)/san/src/serve/%.o,bytes exposition exposition_otlp exposition_proto exposition_text metrics)
 $(OUT)/tests/unit/test_recorder: $(patsubst %,$(OUT)/san/src/serve/%.o,recorder ring_files)
 $(OUT)/tests/unit/test_fleet: $(OUT)/san/src/serve/bytes.o $(patsubst %,$(OUT)/san/src/fleet/%.o,answer answer_notes data question sql)
-$(OUT)/tests/unit/test_fault_count: $(OUT)/san/src/probes/fault_count.o
-$(OUT)/tests/unit/test_why_pairs: $(OUT)/san/src/probes/why_pairs.o
-$(OUT)/tests/unit/test_why_disks: $(OUT)/san/src/probes/why_disks.o
-$(OUT)/tests/unit/test_disk_blame: $(OUT)/san/src/probes/why_disks.o
+$(OUT)/tests/unit/test_fault_count: $(OUT)/san/src/probes/memlat/fault_count.o
+$(OUT)/tests/unit/test_why_pairs: $(OUT)/san/src/probes/kit/why_pairs.o
+$(OUT)/tests/unit/test_why_disks: $(OUT)/san/src/probes/iolat/why_disks.o
+$(OUT)/tests/unit/test_disk_blame: $(OUT)/san/src/probes/iolat/why_disks.o
 $(OUT)/tests/unit/test_moves: $(patsubst %,$(OUT)/san/src/loadgen/tiers/%.o,command emulator machine map moves queue state tor)
 $(OUT)/tests/unit/test_experiment: $(patsubst %,$(OUT)/san/src/experiment/%.o,matrix plan)
 $(OUT)/tests/unit/test_sender: $(patsubst %,$(OUT)/san/src/serve/%.o,bytes gzip listen post sender)

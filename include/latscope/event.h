@@ -467,7 +467,7 @@ struct memlat_task {
 };
 _Static_assert(sizeof(struct memlat_task) == 56, "memlat_task has no padding");
 
-/* Memlat's faults of tasks by the kernel's count: see memlat_unseen.bpf.h. */
+/* Memlat's faults of tasks by the kernel's count: src/probes/memlat/unseen.bpf.h. */
 struct memlat_unseen {
 	__u64 faults;
 	__u64 since_ns; /* when the count began */

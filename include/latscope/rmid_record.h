@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the programs of bpf/rmid.bpf.c send to user space, by ring buffer.
+ * What the programs of src/probes/rmid/rmid.bpf.c send to user space, by ring buffer.
  *
  * Time on a CPU is a sequence of adjacent spans: each begins where the previous one on that CPU
  * ended. So a lost span leaves a visible gap of known place and length, and shifts nothing else.

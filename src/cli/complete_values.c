@@ -14,7 +14,7 @@
 #include <core/host.h>
 #include <core/split.h>
 #include <loadgen/load.h>
-#include <probes/probe.h>
+#include <probes/kit/probe.h>
 #include <probes/ringlat/ring.h>
 #include <probes/tierlat/act.h>
 #include <selftest/validate.h>

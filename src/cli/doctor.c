@@ -6,8 +6,8 @@
 
 #include <core/host.h>
 #include <print/wrap.h>
-#include <probes/opening.h>
-#include <probes/probe.h>
+#include <probes/kit/opening.h>
+#include <probes/kit/probe.h>
 #include <probes/ringlat/ring.h>
 #include <probes/rmid/conflict.h>
 #include <probes/tierlat/act.h>

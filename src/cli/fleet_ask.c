@@ -11,7 +11,7 @@
 #include <fleet/answer.h>
 #include <fleet/source_clickhouse.h>
 #include <fleet/source_directory.h>
-#include <probes/probe.h>
+#include <probes/kit/probe.h>
 #include <store/json_print.h>
 #include <store/rundb.h>
 

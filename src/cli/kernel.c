@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
 
-#include <probes/refusal.h>
+#include <probes/kit/refusal.h>
 #include <session/privilege.h>
 
 #include "cmd.h"

@@ -14,7 +14,7 @@
 #include <print/ringlat.h>
 #include <print/streams.h>
 #include <print/text.h>
-#include <probes/ringlat/probe.h>
+#include <probes/ringlat/ringlat.h>
 #include <session/privilege.h>
 #include <session/session.h>
 #include <store/append_file.h>

@@ -3,7 +3,7 @@
 #ifndef LATSCOPE_CLI_RMID_H
 #define LATSCOPE_CLI_RMID_H
 
-#include <probes/rmid/probe.h>
+#include <probes/rmid/rmid.h>
 
 #include "options.h"
 

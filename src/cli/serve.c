@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <probes/why.h>
+#include <probes/kit/why.h>
 #include <serve/clickhouse.h>
 #include <serve/keeper.h>
 #include <serve/listen.h>

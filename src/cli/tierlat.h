@@ -3,7 +3,7 @@
 #ifndef LATSCOPE_CLI_TIERLAT_H
 #define LATSCOPE_CLI_TIERLAT_H
 
-#include <probes/tierlat/probe.h>
+#include <probes/tierlat/tierlat.h>
 
 #include "options.h"
 

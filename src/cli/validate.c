@@ -9,8 +9,8 @@
 
 #include <print/streams.h>
 #include <print/wrap.h>
-#include <probes/inject.h>
-#include <probes/tierlat/probe.h>
+#include <probes/kit/inject.h>
+#include <probes/tierlat/tierlat.h>
 #include <selftest/validate.h>
 #include <store/json.h>
 

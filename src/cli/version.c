@@ -2,7 +2,7 @@
 #include "version.h"
 
 #include <core/host.h>
-#include <probes/probe.h>
+#include <probes/kit/probe.h>
 #include <probes/ringlat/ring.h>
 
 static void print_probe(FILE *out, const struct probe_ops *ops)

@@ -3,7 +3,7 @@
 #ifndef LATSCOPE_CLI_WHY_H
 #define LATSCOPE_CLI_WHY_H
 
-#include <probes/why.h>
+#include <probes/kit/why.h>
 
 #include "options.h"
 

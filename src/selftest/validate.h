@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <probes/probe.h>
+#include <probes/kit/probe.h>
 
 struct tier_config;
 

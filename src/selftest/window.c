@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <probes/inject.h>
+#include <probes/kit/inject.h>
 #include <session/session.h>
 
 #include "validate.h"

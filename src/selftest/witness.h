@@ -7,7 +7,7 @@
 #ifndef LATSCOPE_SELFTEST_WITNESS_H
 #define LATSCOPE_SELFTEST_WITNESS_H
 
-#include <probes/why.h>
+#include <probes/kit/why.h>
 #include <stats/why.h>
 
 #include "window.h"

@@ -10,9 +10,9 @@
 #include <bpf/bpf.h>
 
 #include <core/vec.h>
-#include <probes/bpf_probe.h>
-#include <probes/refusal.h>
-#include <probes/tracing.h>
+#include <probes/kit/bpf_probe.h>
+#include <probes/kit/refusal.h>
+#include <probes/kit/tracing.h>
 
 #include "activity.h"
 #include "life.skel.h"

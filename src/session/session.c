@@ -15,7 +15,7 @@
 #include <core/clock.h>
 #include <core/activity.h>
 #include <core/pressure.h>
-#include <probes/kernel.h>
+#include <probes/kit/kernel.h>
 
 #include "descendants.h"
 #include "life.h"

@@ -7,8 +7,8 @@
 #ifndef LATSCOPE_SESSION_SESSION_H
 #define LATSCOPE_SESSION_SESSION_H
 
-#include <probes/opening.h>
-#include <probes/probe.h>
+#include <probes/kit/opening.h>
+#include <probes/kit/probe.h>
 #include <store/recording.h>
 
 #include "workload.h"

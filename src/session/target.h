@@ -5,7 +5,7 @@
 
 #include <limits.h>
 
-#include <probes/probe.h>
+#include <probes/kit/probe.h>
 
 #define TARGET_WHY (PATH_MAX + RUN_TEXT) /* it may name a path */
 

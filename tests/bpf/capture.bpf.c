@@ -3,7 +3,7 @@
  * Latencies measured with an own clock in the simplest way: a hash of starts, a hash of sums. The
  * probes are compared with it, so it shares no code with them.
  */
-#include "kernel.bpf.h"
+#include <probes/kit/kernel.bpf.h>
 
 struct start {
 	__u64 ns;

@@ -3,7 +3,7 @@
  * The program of tests/reference/disturbance.c: counts the switches for which it is run, and the
  * time that a CPU spends in processes that do not descend from one.
  */
-#include "kernel.bpf.h"
+#include <probes/kit/kernel.bpf.h>
 
 #define MAX_CPUS 1024
 #define MAX_GENERATIONS 32

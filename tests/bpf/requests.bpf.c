@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The programs of tests/reference/requests.c. They share only types with iolat. */
-#include "kernel.bpf.h"
+#include <probes/kit/kernel.bpf.h>
 
 #include "../reference/requests.h"
 

@@ -7,19 +7,18 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES WERROR
 
 native=x86
 [ "$(uname -m)" = x86_64 ] || native=arm64
-objects=(bpf/*.bpf.c)
-objects=("${objects[@]##*/}")
+objects=(src/*/*.bpf.c src/*/*/*.bpf.c)
 objects=("${objects[@]/%.c/.o}")
 
 # built OUT [ARG...]: make with these arguments builds the BPF objects in OUT
-built() { "${as[@]}" make -s -j2 OUT="$1" "${@:2}" "${objects[@]/#/$1/bpf/}" >"$dir/said" 2>&1 || { cat "$dir/said" && false; }; }
+built() { "${as[@]}" make -s -j2 OUT="$1" "${@:2}" "${objects[@]/#/$1/}" >"$dir/said" 2>&1 || { cat "$dir/said" && false; }; }
 
 # same OUT OUT: their BPF objects are the same bit for bit
 same() {
 	local name bad=0
 
 	for name in "${objects[@]}"; do
-		cmp "$1/bpf/$name" "$2/bpf/$name" || bad=1
+		cmp "$1/$name" "$2/$name" || bad=1
 	done
 	return $bad
 }

@@ -4,7 +4,7 @@
  * come, first served. A task named "held" that wakes up is held for 20 ms or more, even if its CPU
  * is idle; how long in all is in the map held_task.
  */
-#include <kernel.bpf.h>
+#include <probes/kit/kernel.bpf.h>
 
 #define HOLD_NS 20000000
 #define SLICE_NS 5000000

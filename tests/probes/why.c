@@ -20,8 +20,8 @@
 #include <bpf/bpf.h>
 
 #include <latscope/why.h>
-#include <probes/bpf_probe.h>
-#include <probes/opening.h>
+#include <probes/kit/bpf_probe.h>
+#include <probes/kit/opening.h>
 
 static const char *const parts[] = { "unknown", "cpu",	   "runnable",	 "io",
 				     "blocked", "reclaim", "compaction", "mmap_lock" };

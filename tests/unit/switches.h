@@ -11,7 +11,7 @@
 #define host_has_member(member) \
 	(__builtin_strstr(member, "sched_delayed") ? has_sched_delayed() : 1)
 _Bool has_sched_delayed(void);
-#include <runqlat.bpf.c>
+#include <probes/runqlat/runqlat.bpf.c>
 #undef const
 
 #include "twins.h"

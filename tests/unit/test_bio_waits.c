@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The metric wait of iolat (bpf/iolat_wait.bpf.h): a simulated kernel submits bios in the orders
+ * The metric wait of iolat (src/probes/iolat/wait.bpf.h): a simulated kernel submits bios in the orders
  * that the block layer does, and this test knows when each was submitted, and by whom.
  */
 #include <string.h>
 
 #define host_has_member(member) (!strcmp(member, "bio->bi_blkg"))
 #define const /* the test sets the config */
-#include <iolat.bpf.c>
+#include <probes/iolat/iolat.bpf.c>
 #undef const
 
 #define HOST_MEMORY (1 << 23)

@@ -2,7 +2,7 @@
 /* Cost of a probe, and events for which the kernel did not run it, between two readings. */
 #include "unit.h"
 
-#include "probes/cost.c"
+#include <probes/kit/cost.c>
 
 static struct bpf_probe_usage usage; /* what the kernel says now */
 static int usage_err;

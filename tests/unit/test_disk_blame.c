@@ -8,14 +8,14 @@ static long host_loop(unsigned int times, void *each, void *context);
 #define bpf_loop(times, each, context, flags) host_loop(times, (void *)(each), context)
 
 #define const /* the test sets the config */
-#include <iolat.bpf.c>
+#include <probes/iolat/iolat.bpf.c>
 #undef const
 
 #define HOST_MEMORY (1 << 23)
 #include "unit.h"
 
 #include <core/hist.h>
-#include <probes/why_disks.h>
+#include <probes/iolat/why_disks.h>
 
 #include "../bpf/host/kernel.h"
 

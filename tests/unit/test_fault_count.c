@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include "probes/bpf_probe.h"
+#include <probes/kit/bpf_probe.h>
 
 static struct run_probe probe;
 

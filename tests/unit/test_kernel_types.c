@@ -5,7 +5,7 @@
 #include <glob.h>
 #include <limits.h>
 
-#include "probes/kernel_types.c"
+#include <probes/kit/kernel_types.c>
 
 #define PROGRAMS 256
 

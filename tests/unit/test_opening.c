@@ -10,7 +10,7 @@ static bool no_threads;
 /* As if the process may have no more threads. */
 #define pthread_create(...) (no_threads ? EAGAIN : pthread_create(__VA_ARGS__))
 
-#include "probes/opening.c"
+#include <probes/kit/opening.c>
 
 #undef pthread_create
 

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "probes/refusal.c"
+#include <probes/kit/refusal.c>
 
 #define BEGIN "libbpf: prog '%s': -- BEGIN PROG LOAD LOG --\n%s"
 #define END "-- END PROG LOAD LOG --\n"

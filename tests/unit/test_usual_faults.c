@@ -13,7 +13,7 @@
 /* The one instruction of BPF in the programs: the low half of an address. */
 #define asm
 #define volatile(...) frame = (__u32)(unsigned long)address
-#include <memlat.bpf.c>
+#include <probes/memlat/memlat.bpf.c>
 #undef volatile
 #undef asm
 #undef const

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The straight paths of iolat (bpf/iolat_usual.bpf.h) do what its general functions do. A simulated
+ * The straight paths of iolat (src/probes/iolat/usual.bpf.h) do what its general functions do. A simulated
  * kernel runs the programs for random requests, with the straight paths and without them. What
  * the programs leave behind must be the same to the last bit: histograms, counts, rows, and what
  * they keep of requests in flight.
@@ -13,7 +13,7 @@
 
 #define host_has_member(member) (!strcmp(member, "bio->bi_blkg"))
 #define const /* the test sets the config */
-#include <iolat.bpf.c>
+#include <probes/iolat/iolat.bpf.c>
 #undef const
 
 #include "twins.h"

@@ -2,7 +2,7 @@
 /* The kernel's counts of a window, from its counters at four moments. */
 #include "unit.h"
 
-#include "probes/kernel_check.c"
+#include <probes/kit/kernel_check.c>
 
 #define MSEC 1000000ULL
 

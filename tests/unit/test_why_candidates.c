@@ -2,7 +2,7 @@
 /* Samples that were sent before there was a threshold: their parts go to who had them. */
 #include "unit.h"
 
-#include "probes/why_candidates.c"
+#include <probes/kit/why_candidates.c>
 
 static int print_pair(void *context, const struct why_pair *pair)
 {

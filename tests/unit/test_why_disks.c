@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include <core/hist.h>
-#include <probes/why_disks.h>
+#include <probes/iolat/why_disks.h>
 
 #define MS 1000000ULL
 #define QUEUE 5

@@ -2,7 +2,7 @@
 /* Pairs of victim and culprit: what is read, and who gives up a place. */
 #include "unit.h"
 
-#include <probes/why_pairs.h>
+#include <probes/kit/why_pairs.h>
 
 struct all {
 	struct why_pairs read;

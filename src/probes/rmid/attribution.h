@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Turns the records of bpf/rmid.bpf.c into the time of each process in each slot. Finds the process
+ * Turns the records of src/probes/rmid/rmid.bpf.c into the time of each process in each slot. Finds the process
  * of each span, and marks slots where it could not.
  */
 #ifndef LATSCOPE_PROBES_RMID_ATTRIBUTION_H

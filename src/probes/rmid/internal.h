@@ -3,7 +3,7 @@
 #ifndef LATSCOPE_PROBES_RMID_INTERNAL_H
 #define LATSCOPE_PROBES_RMID_INTERNAL_H
 
-#include <probes/probe.h>
+#include <probes/kit/probe.h>
 
 #include "attribution.h"
 #include "choice.h"

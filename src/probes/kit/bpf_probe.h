@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The BPF histograms: probes whose programs count latencies into cells and rows. memlat,
+ * runqlat, iolat and softirq differ in struct bpf_probe_ops only; the same functions open, read
+ * and close all of them.
+ */
+#ifndef LATSCOPE_PROBES_KIT_BPF_PROBE_H
+#define LATSCOPE_PROBES_KIT_BPF_PROBE_H
+
+#include <stddef.h>
+
+#include <bpf/libbpf.h>
+
+#include <core/account.h>
+#include <probes/memlat/fault_count.h>
+
+#include "cost.h"
+#include "inject.h"
+#include "kernel_check.h"
+#include "kernel_types.h"
+#include "probe.h"
+#include "why.h"
+
+struct bpf_probe;
+
+/* Sets the config of a skeleton that is open and not loaded. */
+#ifdef LATSCOPE_FAULTS
+#define PROBE_CONFIGURE(skel, probe) \
+	((skel)->rodata->config = (probe)->config, (skel)->rodata->inject = inject__fault)
+#else
+#define PROBE_CONFIGURE(skel, probe) ((skel)->rodata->config = (probe)->config)
+#endif
+
+/* What differs between these probes. */
+struct bpf_probe_ops {
+	struct probe_ops common; /* first: see BPF_PROBE_LIFECYCLE */
+
+	/* Opens the skeleton with the options of probe->types, and sets its config. */
+	int (*open)(struct bpf_probe *probe, struct bpf_object_skeleton **skeleton);
+	/* Can this method be tried on this kernel? If not, gives the reason. NULL: always. */
+	int (*suits)(const struct bpf_probe *probe, const struct probe_method *method,
+		     char why[RUN_TEXT]);
+	/* Selects more programs than the method names (by config and kernel). NULL: nothing. */
+	int (*prepare)(struct bpf_probe *probe, struct bpf_object *obj);
+	/* After load: sets the control block and attaches what must be attached by hand. */
+	int (*start)(struct bpf_probe *probe, struct lat_control **control);
+	/* After each interval. NULL: nothing to do. */
+	int (*tick)(struct bpf_probe *probe, const struct run_data *now);
+	/* Counts the waits that are in flight now. */
+	int (*in_flight)(struct bpf_probe *probe, struct lat_in_flight *waits, bool *age_known);
+	/*
+	 * Called soon after the window has opened and shortly before it closes: adds to
+	 * probe->missed the ends for which no program ran, if the kernel does not count these
+	 * itself. NULL: it does.
+	 */
+	void (*count_missed)(struct bpf_probe *probe, bool closes);
+	/* Adds to the sentence on the mechanism what the window has shown. NULL: nothing. */
+	void (*conclude)(const struct bpf_probe *probe, const struct run_data *data,
+			 char text[RUN_TEXT]);
+	/* The kernel's own account of the same events; without waits there may be switches. */
+	enum account_kind account;
+	/*
+	 * Prepares the comparison with the account. Fills in the probe's sums, `known` and a
+	 * tolerance of check->events and, if the account has times, of check->time; check->why.
+	 */
+	void (*expect)(const struct bpf_probe *probe, const struct run_probe *entry,
+		       enum account_kind kind, struct run_check *check);
+	void (*close)(struct bpf_probe *probe);
+};
+
+struct bpf_probe {
+	struct probe common; /* first */
+	const struct bpf_probe_ops *ops;
+	const struct probe_method *method;
+	struct lat_config config;
+	struct kernel_types types; /* while it is loaded */
+	struct bpf_object *obj; /* owned by the skeleton */
+	void *skel; /* owned by the ops */
+	struct lat_control *control; /* in the skeleton's .bss */
+	struct bpf_link **links;
+	size_t nr_links, max_links;
+	int cpus; /* possible CPUs */
+	unsigned int nr_metrics; /* metrics that are measured */
+	bool again; /* the programs `again` of the method are attached */
+	struct why_reader *why; /* NULL: slow samples are not explained */
+	struct why_request why_request;
+	struct why_control *why_control; /* in the skeleton's .bss; set by the ops */
+	uint64_t why_row_ns; /* time of the rows of the last interval */
+	struct fault_events *events; /* for memlat by perf-event; else NULL */
+	uint64_t missed; /* ends for which no program ran, as counted by count_missed() */
+	struct lat_oldest oldest; /* whose wait in flight is the oldest, by in_flight() */
+	struct fault_count fault_count; /* of memlat */
+	const struct run_metric *metric; /* its first metric; NULL: as the method or the ops say */
+	uint64_t skipped_ends; /* skipped runs of the end program when the window opened */
+	/* why faults in progress at the start are unknown; NULL: they are known */
+	const char *unmarked;
+	const char *skipped; /* a better method that the verifier refused; NULL: none */
+	struct cost cost;
+	struct verify verify;
+	uint64_t start_ns; /* of the window, CLOCK_MONOTONIC */
+	bool closed; /* the window was measured */
+
+	const void *cells; /* mapped: per CPU, nr_metrics cells, cell_stride bytes apart */
+	size_t cell_stride, cells_size;
+	uint32_t *rows; /* row of each key read so far, in the order of data->keys */
+	uint32_t *key_of; /* by row: the number of its key, from 1; 0: no key yet */
+	struct lat_owner *owners; /* mapped, by row: the map `owners` */
+	bool *settled; /* by row: nothing was new at the last reading */
+	struct sparse *spare; /* work space of a reading */
+	bool renewing; /* see renew.h: between its two steps */
+	uint64_t renewed_ns;
+	size_t nr_keys; /* keys of data that are not "(other)" */
+	struct light *light; /* keys without a row; NULL: none yet */
+	struct lat_hist **moved; /* by key: what is added to its row; NULL: nothing */
+};
+
+static inline struct bpf_probe *bpf_probe(struct probe *common)
+{
+	return (struct bpf_probe *)common;
+}
+
+extern const struct bpf_probe_ops memlat_ops;
+extern const struct bpf_probe_ops runqlat_ops;
+extern const struct bpf_probe_ops iolat_ops;
+extern const struct bpf_probe_ops softirq_ops;
+
+int bpf_probe__open(struct probe **out, const struct probe_ops *ops,
+		    const struct probe_request *request, char why[RUN_TEXT]);
+int bpf_probe__describe(struct probe *probe);
+int bpf_probe__close(struct probe *probe, char why[RUN_TEXT]);
+const char *bpf_probe__trouble(struct probe *probe);
+probe_step_fn bpf_probe__prepare, bpf_probe__before_open, bpf_probe__arm, bpf_probe__after_open,
+	bpf_probe__start, bpf_probe__poll, bpf_probe__before_close, bpf_probe__disarm,
+	bpf_probe__in_flight, bpf_probe__after_close, bpf_probe__stop, bpf_probe__interval;
+
+/* The fields of `common` that are the same for all. */
+#define BPF_PROBE_LIFECYCLE                                                                  \
+	.needs_bpf = true, .takes_turns = true, .open = bpf_probe__open,                     \
+	.describe = bpf_probe__describe, .close = bpf_probe__close, .poll_ns = COST_POLL_NS, \
+	.trouble = bpf_probe__trouble,                                                       \
+	.steps = {                                                                           \
+		[PROBE_PREPARE] = bpf_probe__prepare,                                        \
+		[PROBE_BEFORE_OPEN] = bpf_probe__before_open,                                \
+		[PROBE_OPEN] = bpf_probe__arm,                                               \
+		[PROBE_AFTER_OPEN] = bpf_probe__after_open,                                  \
+		[PROBE_START] = bpf_probe__start,                                            \
+		[PROBE_POLL] = bpf_probe__poll,                                              \
+		[PROBE_BEFORE_CLOSE] = bpf_probe__before_close,                              \
+		[PROBE_CLOSE] = bpf_probe__disarm,                                           \
+		[PROBE_IN_FLIGHT] = bpf_probe__in_flight,                                    \
+		[PROBE_AFTER_CLOSE] = bpf_probe__after_close,                                \
+		[PROBE_STOP] = bpf_probe__stop,                                              \
+		[PROBE_INTERVAL] = bpf_probe__interval,                                      \
+	}
+
+/*
+ * Updates `total`, and sets `delta` to the difference since the last call. Both start out empty and
+ * get the same keys in the same order. 0 or -errno.
+ */
+int bpf_probe__read(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,
+		    struct names *names);
+
+/* Does the filter leave this CPU? */
+bool probe__wants_cpu(const struct lat_config *config, unsigned int cpu);
+
+/* The histogram of a metric so far. */
+void bpf_probe__read_hist(const struct bpf_probe *probe, unsigned int metric,
+			  struct lat_hist *hist);
+
+/* Updates the names of the keys, because tasks may have changed theirs. */
+void bpf_probe__rename(const struct bpf_probe *probe, struct run_data *data, struct names *names);
+
+/* Events of the first metric so far: the sum that bpf_probe__read() would give as LAT_SEEN. */
+uint64_t bpf_probe__seen(const struct bpf_probe *probe);
+
+/* Sums over the probe's programs: runs and their time, while the kernel's BPF statistics are on. */
+struct bpf_probe_usage {
+	uint64_t runs;
+	uint64_t run_ns;
+	/*
+	 * Ends of events for which no program ran, always counted. An upper bound if two programs
+	 * see each end, a lower bound if count_missed() counts them.
+	 */
+	uint64_t recursion_missed;
+};
+int bpf_probe__usage(const struct bpf_probe *probe, struct bpf_probe_usage *usage);
+
+/*
+ * Adds a key at the end of `total` and `delta`, with the row that has its samples from now on. 0 or
+ * -ENOMEM.
+ */
+int bpf_probe__add_key(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,
+		       const struct lat_key *key, const char *name, uint32_t row);
+
+/* Runs of the method's end program that the kernel has skipped since the window opened. */
+uint64_t bpf_probe__skipped_ends(const struct bpf_probe *probe);
+
+/* Events of the first metric so far, on one CPU. */
+uint64_t bpf_probe__seen_on(const struct bpf_probe *probe, int cpu);
+
+/* Copies the row of a key, by its number. 0 or -errno. */
+int bpf_probe__read_row(const struct bpf_probe *probe, size_t key, struct lat_hist *copy);
+
+/*
+ * Takes ownership of a link, which is destroyed with the probe. On failure the link is destroyed at
+ * once.
+ */
+int bpf_probe__keep_link(struct bpf_probe *probe, struct bpf_link *link);
+
+/* Attaches a program by its section. */
+int bpf_probe__attach(struct bpf_probe *probe, const char *name);
+
+/* Runs an iterator program once. */
+int probe__run_iterator(const struct bpf_program *program);
+
+/* The same, limited by the options. */
+int probe__run_iterator_of(const struct bpf_program *program,
+			   const struct bpf_iter_attach_opts *options);
+
+/* As probe__run_iterator(), by name of the program. */
+int bpf_probe__iterate(struct bpf_probe *probe, const char *program);
+
+/*
+ * Calls `each` with the entries of a hash until one call does not return 0; returns that value.
+ * Concurrent changes do not make it repeat or skip other entries. 0 or -errno.
+ */
+typedef int probe_entry(void *context, const void *key, const void *value);
+int probe__each_entry(const struct bpf_map *map, probe_entry *each, void *context);
+
+/* Adds waits in flight, each for age_ns so far. */
+void probe__add_in_flight(struct lat_in_flight *waits, uint64_t count, uint64_t age_ns);
+
+/* The same. All began at start_ns (CLOCK_MONOTONIC). */
+void probe__count_in_flight(struct lat_in_flight *waits, uint64_t count, uint64_t start_ns);
+
+/* Adds a program to those of the method, between open and load. */
+int probe__load_too(struct bpf_object *obj, const char *program);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kernel's types that a BPF object refers to. libbpf searches all types of the kernel, more
+ * than a hundred thousand, for each type of an object. Searching these few takes hardly any time.
+ */
+#ifndef LATSCOPE_PROBES_KIT_KERNEL_TYPES_H
+#define LATSCOPE_PROBES_KIT_KERNEL_TYPES_H
+
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+struct kernel_types {
+	int fd; /* a file in memory; negative: libbpf searches all types */
+	char path[32]; /* of that file */
+	struct bpf_object_open_opts options; /* to open the object with */
+};
+
+void kernel_types__begin(struct kernel_types *types);
+
+/* Call between open and load of an object that was opened with the options. 0 or -errno. */
+int kernel_types__write(const struct kernel_types *types, const struct bpf_object *obj);
+
+/* Call when the object is loaded. */
+void kernel_types__end(struct kernel_types *types);
+
+/*
+ * The types of `kernel` that have a name of a type of `object`, and the types of their members.
+ * What pointers point to is left out: relocations of members and enumerators do not need it, but
+ * those of whole types (bpf_core_type_matches(), bpf_core_type_id_kernel()) do. NULL: no memory.
+ */
+struct btf *kernel_types__cut(const struct btf *kernel, const struct btf *object);
+
+#endif

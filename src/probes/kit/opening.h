@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Opens several probes. Most of the time the kernel's verifier reads their programs, which it can
+ * do on several CPUs: each probe has a thread. While the verifier works for one, another may run;
+ * in all else they take turns, so probes need no locks.
+ */
+#ifndef LATSCOPE_PROBES_KIT_OPENING_H
+#define LATSCOPE_PROBES_KIT_OPENING_H
+
+#include "probe.h"
+
+/* A probe to open, and what became of it. */
+struct opening {
+	const struct probe_ops *ops;
+	struct probe_request request;
+	struct probe *probe; /* NULL: it could not be opened */
+	char why[RUN_TEXT];
+	int err; /* as ops->open() */
+};
+
+/* Returns when no thread is left. Threads have all signals blocked. */
+void opening__all(struct opening openings[], unsigned int nr);
+
+/*
+ * Ends, and begins again, this thread's turn, around a long call into the kernel by ops->open().
+ * Between them, use nothing that the probe does not own.
+ */
+void opening__end_turn(void);
+void opening__begin_turn(void);
+
+#endif

@@ -1,0 +1,764 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "why.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <core/clock.h>
+#include <core/hist.h>
+#include <core/names.h>
+#include <core/sanitize.h>
+#include <core/units.h>
+#include <core/why.h>
+#include <core/why_traits.h>
+#include <probes/iolat/why_disks.h>
+#include <symbols/symbols.h>
+
+#include "bpf_probe.h"
+#include "why_candidates.h"
+#include "why_pairs.h"
+
+#define FIRST_NS 100000000ULL /* of the window, until the first threshold by a quantile */
+#define LEAST_SLOW 10 /* samples that a quantile must leave to be a threshold */
+#define KEPT 5 /* slow events of an interval */
+
+struct why_reader {
+	struct why_request request;
+	struct symbols *symbols; /* NULL: stacks get no names */
+	struct why_control *control;
+	const struct why_cell *cells; /* mapped, one per CPU */
+	struct why_pairs pairs;
+	struct why_disks disks; /* iolat; else NULL */
+	const struct why_traits *traits; /* WHY_TRAITS, mapped: runqlat; else NULL */
+	size_t cells_size, pairs_size, loads_size, kinds_size, traits_size;
+	struct ring_buffer *events;
+	bool has_threshold;
+	struct why_candidates candidates; /* until then */
+	uint64_t slow, slow_ns; /* of these, what was added up */
+	struct lat_hist hist; /* of the metric that is explained, when the threshold was set last */
+	uint64_t set_ns; /* when that was, CLOCK_MONOTONIC */
+	struct why_event kept[KEPT]; /* slowest of the interval */
+	unsigned int nr_kept;
+	char trouble[RUN_TEXT]; /* not empty: not said yet */
+	bool raised; /* it was said that the threshold was raised */
+};
+
+static const struct {
+	const char *name;
+	uint32_t entries; /* 0: one per CPU */
+} maps[] = {
+	{ "why_cells", 0 },
+	{ "why_pairs", WHY_PLACES },
+	{ "why_traits", WHY_TRAITS },
+	{ "why_events", 0 }, /* see room_for_events() */
+	{ "places", 0 },
+	{ "why_work", 0 },
+	{ "why_flights", IOLAT_LINES },
+	{ "why_disks", WHY_DISKS },
+	{ "why_loads", WHY_DISKS },
+	{ "why_kinds", WHY_KINDS },
+	{ "why_names", WHY_IOLAT_NAMES },
+};
+
+/* In bytes. */
+static uint32_t room_for_events(const struct bpf_probe *probe)
+{
+	uint32_t room = probe->why_request.events ? probe->why_request.events : WHY_EVENTS_DEFAULT;
+	uint32_t bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+
+	while (bytes < room * (sizeof(struct why_event) + 8)) /* each has a header */
+		bytes *= 2;
+	return bytes;
+}
+
+static uint32_t entries_of(const struct bpf_probe *probe, size_t i)
+{
+	if (!strcmp(maps[i].name, "why_events"))
+		return room_for_events(probe);
+	return maps[i].entries ? maps[i].entries : (uint32_t)probe->cpus;
+}
+
+int why__size(struct bpf_probe *probe)
+{
+	struct bpf_map *map;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sizeof(maps) / sizeof(maps[0]); i++) {
+		map = bpf_object__find_map_by_name(probe->obj, maps[i].name);
+		if (!map)
+			continue;
+		if (probe->config.why)
+			err = bpf_map__set_max_entries(map, entries_of(probe, i));
+		else
+			err = bpf_map__set_autocreate(map, false);
+	}
+	return err;
+}
+
+static void *map_memory(const struct bpf_probe *probe, const char *name, size_t entry, int access,
+			size_t *size)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(probe->obj, name);
+	size_t page = sysconf(_SC_PAGESIZE);
+	void *at;
+
+	if (!map)
+		return NULL;
+	*size = (bpf_map__max_entries(map) * entry + page - 1) / page * page;
+	at = mmap(NULL, *size, access, MAP_SHARED, bpf_map__fd(map), 0);
+	return at == MAP_FAILED ? NULL : at;
+}
+
+/* Keeps the slowest of the interval. */
+static void keep_slowest(struct why_reader *reader, const struct why_event *event)
+{
+	unsigned int least = 0;
+
+	if (reader->nr_kept < KEPT) {
+		reader->kept[reader->nr_kept++] = *event;
+		return;
+	}
+	for (unsigned int i = 1; i < KEPT; i++)
+		if (reader->kept[i].ns < reader->kept[least].ns)
+			least = i;
+	if (event->ns > reader->kept[least].ns)
+		reader->kept[least] = *event;
+}
+
+static int take_event(void *context, void *data, size_t size)
+{
+	struct why_reader *reader = context;
+	const struct why_event *event = data;
+
+	if (size < sizeof(*event))
+		return 0;
+	if (reader->symbols && event->user_size > 0)
+		symbols__note(reader->symbols, event->stack_tgid, clock__now_ns());
+	if (!event->unwaited)
+		keep_slowest(reader, event);
+	return event->is_candidate ? why_candidates__add(&reader->candidates, event) : 0;
+}
+
+int why__open(struct bpf_probe *probe, struct why_control *control,
+	      const struct why_request *request)
+{
+	struct why_reader *reader;
+
+	if (!probe->config.why)
+		return 0;
+	reader = calloc(1, sizeof(*reader));
+	if (!reader)
+		return -ENOMEM;
+	probe->why = reader;
+	reader->request = *request;
+	reader->control = control;
+	reader->cells = map_memory(probe, "why_cells", sizeof(struct why_cell), PROT_READ,
+				   &reader->cells_size);
+	reader->pairs.pairs = map_memory(probe, "why_pairs", sizeof(struct why_pair),
+					 PROT_READ | PROT_WRITE, &reader->pairs_size);
+	reader->disks.loads = map_memory(probe, "why_loads", sizeof(struct why_load), PROT_READ,
+					 &reader->loads_size);
+	reader->disks.kinds = map_memory(probe, "why_kinds", sizeof(struct why_kind),
+					 PROT_READ | PROT_WRITE, &reader->kinds_size);
+	reader->traits = map_memory(probe, "why_traits", sizeof(struct why_traits), PROT_READ,
+				    &reader->traits_size);
+	reader->events = ring_buffer__new(
+		bpf_map__fd(bpf_object__find_map_by_name(probe->obj, "why_events")), take_event,
+		reader, NULL);
+	if (!reader->cells || !reader->pairs.pairs || !reader->events)
+		return errno ? -errno : -ENOMEM;
+	reader->has_threshold = request->over_ns;
+	control->over_ns = control->event_ns = request->over_ns ? request->over_ns : UINT64_MAX;
+	control->least_ns = request->over_ns ? request->over_ns : WHY_LEAST_NS;
+	return request->counts_latscope ? 0 : bpf_probe__iterate(probe, "find_latscope");
+}
+
+void why__close(struct bpf_probe *probe)
+{
+	struct why_reader *reader = probe->why;
+
+	if (!reader)
+		return;
+	if (reader->cells)
+		munmap((void *)reader->cells, reader->cells_size);
+	if (reader->pairs.pairs)
+		munmap(reader->pairs.pairs, reader->pairs_size);
+	if (reader->disks.loads)
+		munmap((void *)reader->disks.loads, reader->loads_size);
+	if (reader->disks.kinds)
+		munmap(reader->disks.kinds, reader->kinds_size);
+	if (reader->traits)
+		munmap((void *)reader->traits, reader->traits_size);
+	ring_buffer__free(reader->events);
+	why_candidates__clear(&reader->candidates);
+	free(reader);
+	probe->why = NULL;
+}
+
+int why__describe(struct bpf_probe *probe)
+{
+	struct run_probe *entry = probe->common.entry;
+
+	int err;
+
+	if (!probe->config.why || entry->why)
+		return 0;
+	err = why__new(&entry->why, entry->name);
+	if (!err)
+		entry->why->over_low_ns = entry->why->over_high_ns = probe->why_request.over_ns;
+	return err;
+}
+
+/* ---- disks ---- */
+
+static const char *name_disk(void *context, __u64 disk, char *out)
+{
+	const struct lat_key key = { .id = disk, .by = LAT_BY_DISK };
+
+	return names__key(context, &key, NULL, out);
+}
+
+static void learn_disks(const struct why_reader *reader)
+{
+	if (reader->disks.loads && reader->disks.kinds)
+		why_disks__learn(&reader->disks);
+}
+
+static void describe_disks(struct bpf_probe *probe)
+{
+	const struct why_disks *disks = &probe->why->disks;
+	struct run_why *why = probe->common.entry->why;
+
+	if (disks->loads && disks->kinds)
+		why_disks__describe(disks, name_disk, probe->common.names, why->disks,
+				    sizeof(why->disks));
+}
+
+/* ---- the threshold ---- */
+
+/* The least value of which no more than `most` samples are at or above: an edge of a slot. */
+static uint64_t edge_of_most(const struct lat_hist *hist, uint64_t most)
+{
+	uint64_t above = 0;
+	int slot = HIST_OVERFLOW_SLOT;
+
+	for (; slot >= 0; slot--) {
+		above += hist->slots[slot];
+		if (above > most)
+			break;
+	}
+	return slot < HIST_OVERFLOW_SLOT ? hist_slot_low_ns((uint32_t)slot + 1) : UINT64_MAX;
+}
+
+static uint64_t count_from(const struct lat_hist *hist, uint64_t ns)
+{
+	uint64_t count = 0;
+
+	for (uint32_t slot = hist_slot(ns); slot < HIST_SLOTS; slot++)
+		count += hist->slots[slot];
+	return count;
+}
+
+/* Where too many samples would be slow, the threshold is raised. */
+static uint64_t limit_rate(struct why_reader *reader, const struct lat_hist *hist, uint64_t over_ns,
+			   uint64_t span_ns)
+{
+	uint64_t per_second = reader->request.over_ns ? WHY_MOST_SLOW : WHY_MOST_CHOSEN;
+	uint64_t least = edge_of_most(hist, per_second * span_ns / 1000000000);
+	char asked[UNITS_TEXT], rate[UNITS_TEXT], used[UNITS_TEXT];
+
+	if (least <= over_ns)
+		return over_ns;
+	if (!reader->raised && reader->request.over_ns) {
+		snprintf(reader->trouble, RUN_TEXT,
+			 "over %s: %s samples; only those over %s are explained",
+			 units__duration(asked, over_ns),
+			 units__rate(rate,
+				     (double)count_from(hist, over_ns) * 1e9 / (double)span_ns),
+			 units__ns(used, (double)least));
+		reader->raised = true;
+	}
+	return least;
+}
+
+static void use_threshold(struct bpf_probe *probe, uint64_t over_ns, uint64_t event_ns)
+{
+	struct run_why *why = probe->common.entry->why;
+	struct why_reader *reader = probe->why;
+
+	__atomic_store_n(&reader->control->event_ns, event_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&reader->control->over_ns, over_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&reader->control->least_ns, over_ns, __ATOMIC_RELAXED);
+	reader->has_threshold = true;
+	if (!why->over_low_ns || over_ns < why->over_low_ns)
+		why->over_low_ns = over_ns;
+	if (over_ns > why->over_high_ns)
+		why->over_high_ns = over_ns;
+}
+
+/* false: there are too few samples, so the threshold stays as it is. */
+static bool set_threshold(struct bpf_probe *probe, const struct lat_hist *hist, uint64_t span_ns)
+{
+	struct why_reader *reader = probe->why;
+	double quantile = reader->request.quantile ? reader->request.quantile : WHY_QUANTILE;
+	uint64_t over = reader->request.over_ns, event, count = hist__count(hist);
+
+	if (!over) {
+		if ((double)count * (1 - quantile) < LEAST_SLOW)
+			return false;
+		over = hist_slot_low_ns(hist_slot(hist__quantile_of(hist, count, quantile)));
+		over = over < WHY_LEAST_NS ? WHY_LEAST_NS : over;
+	}
+	over = limit_rate(reader, hist, over, span_ns);
+	event = edge_of_most(hist, WHY_WANTED_EVENTS * span_ns / 1000000000);
+	use_threshold(probe, over, event > over ? event : over);
+	return true;
+}
+
+/* By what came since the last time that it was set, if that is long enough. */
+static void adapt(struct bpf_probe *probe, uint64_t at_ns)
+{
+	struct why_reader *reader = probe->why;
+	uint64_t since = reader->set_ns ? reader->set_ns : probe->start_ns;
+	struct lat_hist now, gained;
+
+	if (at_ns < since + FIRST_NS)
+		return;
+	bpf_probe__read_hist(probe, why__metric(probe->common.ops->name), &now);
+	hist__delta(&gained, &now, &reader->hist);
+	if (!set_threshold(probe, &gained, at_ns - since))
+		return;
+	reader->hist = now;
+	reader->set_ns = at_ns;
+}
+
+void why__poll(struct bpf_probe *probe, uint64_t at_ns)
+{
+	if (!probe->why)
+		return;
+	probe->why->symbols = probe->common.symbols;
+	ring_buffer__consume(probe->why->events);
+	learn_disks(probe->why);
+	if (!probe->why->set_ns)
+		adapt(probe, at_ns);
+}
+
+const char *why__trouble(struct bpf_probe *probe)
+{
+	static char said[RUN_TEXT];
+
+	if (!probe->why || !probe->why->trouble[0])
+		return NULL;
+	snprintf(said, sizeof(said), "%s", probe->why->trouble);
+	probe->why->trouble[0] = '\0';
+	return said;
+}
+
+/* ---- rows ---- */
+
+static void read_cells(const struct bpf_probe *probe, struct run_why *why)
+{
+	why->slow = probe->why->slow;
+	why->slow_ns = probe->why->slow_ns;
+	why->sent = why->dropped = why->own = why->own_ns = 0;
+	for (int cpu = 0; cpu < probe->cpus; cpu++) {
+		const struct why_cell *cell = &probe->why->cells[cpu];
+
+		why->slow += __atomic_load_n(&cell->slow, __ATOMIC_RELAXED);
+		why->slow_ns += __atomic_load_n(&cell->slow_ns, __ATOMIC_RELAXED);
+		why->sent += __atomic_load_n(&cell->sent, __ATOMIC_RELAXED);
+		why->dropped += __atomic_load_n(&cell->dropped, __ATOMIC_RELAXED);
+		why->own += __atomic_load_n(&cell->own, __ATOMIC_RELAXED);
+		why->own_ns += __atomic_load_n(&cell->own_ns, __ATOMIC_RELAXED);
+	}
+}
+
+#define OF_OTHERS (WHY_OF_CGROUP | WHY_OF_CPU)
+
+/* What the ID is of. */
+static uint32_t kind_of(const struct bpf_probe *probe, uint64_t id)
+{
+	if (id & WHY_OF_CGROUP)
+		return LAT_BY_CGROUP;
+	if (id & WHY_OF_CPU)
+		return LAT_BY_CPU;
+	return probe->config.why - 1 == LAT_BY_CPU ? LAT_BY_PROCESS : probe->config.why - 1;
+}
+
+/* The ID in its kind. */
+static uint64_t plain_id(const struct bpf_probe *probe, uint64_t id)
+{
+	uint32_t kind = kind_of(probe, id);
+	bool is_task = kind == LAT_BY_PROCESS || kind == LAT_BY_THREAD;
+
+	return id & ~(is_task ? OF_OTHERS | WHY_TRAITS_MASK : OF_OTHERS);
+}
+
+/* NULL: nothing sets it apart, or it is not known. */
+static const char *traits_of(const struct bpf_probe *probe, uint64_t id, char out[WHY_TRAITS_TEXT])
+{
+	const struct why_traits *traits = probe->why->traits;
+	uint64_t number = (id & ~plain_id(probe, id) & WHY_TRAITS_MASK) >> WHY_TRAITS_SHIFT;
+
+	if (!traits || !number ||
+	    __atomic_load_n(&traits[number].state, __ATOMIC_ACQUIRE) != WHY_READY)
+		return NULL;
+	return why_traits__text(&traits[number], out);
+}
+
+/* A task without an ID is one of those that share its name. NULL: nobody is known. */
+static const char *name_victim(struct bpf_probe *probe, const struct why_who *who,
+			       char out[RUN_NAME])
+{
+	const struct lat_key key = { .id = plain_id(probe, who->id),
+				     .by = kind_of(probe, who->id) };
+	char raw[LAT_COMM_LEN + 1] = "";
+
+	if (who->id & WHY_OF_SOURCE)
+		return names__source(probe->common.names, (uint32_t)who->id, out);
+	if (who->id)
+		return names__key(probe->common.names, &key, who->comm, out);
+	memcpy(raw, who->comm, LAT_COMM_LEN);
+	return raw[0] ? sanitize__text(out, RUN_NAME, raw) : NULL;
+}
+
+/* "/shop (20 % of a CPU)": the BPF program says how much it may have. */
+static const char *name_quota(struct bpf_probe *probe, const struct why_who *who,
+			      char out[RUN_NAME])
+{
+	char share[RUN_NAME / 2];
+	int len = snprintf(share, sizeof(share), " (%.6s %% of a CPU)", who->comm);
+
+	names__cgroup_text(probe->common.names, who->id & ~OF_OTHERS, out, RUN_NAME - (size_t)len);
+	return strcat(out, share);
+}
+
+static const char *name_culprit(struct bpf_probe *probe, const struct why_who *who,
+				unsigned int part, char out[RUN_NAME])
+{
+	const struct lat_key disk = { .id = who->id, .by = LAT_BY_DISK };
+
+	if (why__is_of_quota(probe->common.ops->name, part)) /* without an ID, it is not known */
+		return who->id && who->comm[0] ? name_quota(probe, who, out) : NULL;
+	if (who->id && why__is_of_disk(probe->common.ops->name, part))
+		return names__key(probe->common.names, &disk, NULL, out);
+	return name_victim(probe, who, out);
+}
+
+static void set_id(const struct bpf_probe *probe, unsigned int column, uint64_t id)
+{
+	table__set_integer(probe->common.entry->why->parts, column, (int64_t)plain_id(probe, id));
+}
+
+static int set_traits(const struct bpf_probe *probe, const struct why_pair *pair)
+{
+	struct table *table = probe->common.entry->why->parts;
+	char traits[WHY_TRAITS_TEXT];
+	int err;
+
+	if (!why__has_traits(probe->common.ops->name))
+		return 0;
+	err = table__set_text(table, WHY_VICTIM_TRAITS, traits_of(probe, pair->victim.id, traits));
+	if (err)
+		return err;
+	return table__set_text(table, WHY_CULPRIT_TRAITS,
+			       traits_of(probe, pair->culprit.id, traits));
+}
+
+static void set_amount(struct bpf_probe *probe, const struct why_amount *amount)
+{
+	struct table *table = probe->common.entry->why->parts;
+
+	table__set_integer(table, WHY_NS, (int64_t)amount->ns);
+	table__set_integer(table, WHY_EVENTS, (int64_t)amount->count);
+	table__set_integer(table, WHY_OVER_NS, (int64_t)probe->why->control->over_ns);
+	if (!why__has_requests(probe->common.ops->name))
+		return;
+	table__set_integer(table, WHY_READ_BYTES, (int64_t)amount->read_bytes);
+	table__set_integer(table, WHY_WRITTEN_BYTES, (int64_t)amount->written_bytes);
+}
+
+/*
+ * Of a pair without a place, only the part is known. Tasks that had the CPU too long ago have no
+ * name.
+ */
+static int add_pair(void *context, const struct why_pair *pair, bool placed,
+		    const struct why_amount *gained)
+{
+	struct bpf_probe *probe = context;
+	const char *module = probe->common.ops->name;
+	struct table *table = probe->common.entry->why->parts;
+	char room[2][RUN_NAME];
+	const char *victim = placed ? name_victim(probe, &pair->victim, room[0]) : "(other)";
+	const char *culprit =
+		placed ? name_culprit(probe, &pair->culprit, pair->part, room[1]) : "(other)";
+	int err;
+
+	if (!culprit && why__is_of_task(module, pair->part))
+		culprit = "(other)";
+	err = table__add_row(table, probe->why_row_ns);
+	if (!err)
+		err = table__set_text(table, WHY_VICTIM, victim ? victim : "(unknown)");
+	if (!err)
+		err = table__set_text(table, WHY_PART, why__part(module, pair->part));
+	if (!err)
+		err = table__set_text(table, WHY_CULPRIT, culprit);
+	if (!err && placed)
+		err = set_traits(probe, pair);
+	if (err)
+		return err;
+	if (placed && pair->victim.id)
+		set_id(probe, WHY_VICTIM_ID, pair->victim.id);
+	if (placed && pair->culprit.id && !(pair->culprit.id & WHY_OF_SOURCE))
+		set_id(probe, WHY_CULPRIT_ID, pair->culprit.id);
+	set_amount(probe, gained);
+	return 0;
+}
+
+static int set_stack(struct table *table, unsigned int column, const __u64 *frames, __s32 size)
+{
+	char text[WHY_STACK] = "";
+	size_t len = 0;
+
+	for (int i = 0; i < size / 8 && len + 18 < sizeof(text); i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%llx", i ? " " : "",
+					frames[i]);
+	return table__set_text(table, column, size > 0 ? text : NULL);
+}
+
+static int set_name(struct table *table, unsigned int column, const char *comm)
+{
+	char raw[LAT_COMM_LEN + 1] = "", name[RUN_NAME];
+
+	memcpy(raw, comm, LAT_COMM_LEN);
+	return table__set_text(table, column, sanitize__text(name, sizeof(name), raw));
+}
+
+static int set_culprits(struct bpf_probe *probe, struct why_event *event)
+{
+	struct table *table = probe->common.entry->why->events;
+	const char *module = probe->common.ops->name;
+	char name[RUN_NAME];
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < WHY_CULPRITS; i++) {
+		unsigned int column = WHY_SLOW_CULPRITS + 3 * i, largest = i;
+		struct why_culprit culprit;
+
+		for (unsigned int j = i + 1; j < WHY_CULPRITS; j++)
+			if (event->culprits[j].ns > event->culprits[largest].ns)
+				largest = j;
+		culprit = event->culprits[largest];
+		event->culprits[largest] = event->culprits[i];
+		if (!culprit.ns)
+			break;
+		err = table__set_text(table, column,
+				      name_culprit(probe, &culprit.who, culprit.part, name));
+		if (!err)
+			err = table__set_text(table, column + 1, why__part(module, culprit.part));
+		table__set_integer(table, column + 2, (int64_t)culprit.ns);
+	}
+	return err;
+}
+
+/* For names. Without a place, the addresses stay. */
+static int name_stacks(struct symbols *symbols, const struct why_event *event)
+{
+	int kernel = 0, user = 0;
+
+	if (!symbols)
+		return 0;
+	if (event->kernel_size > 0)
+		kernel = symbols__add(symbols, 0, (const uint64_t *)event->kernel_stack,
+				      (size_t)event->kernel_size / sizeof(event->kernel_stack[0]));
+	if (event->user_size > 0)
+		user = symbols__add(symbols, event->stack_tgid, (const uint64_t *)event->user_stack,
+				    (size_t)event->user_size / sizeof(event->user_stack[0]));
+	return kernel == -ENOMEM || user == -ENOMEM ? -ENOMEM : 0;
+}
+
+static int set_texts(struct bpf_probe *probe, const struct why_event *event)
+{
+	const struct lat_key cgroup = { .id = event->cgroup, .by = LAT_BY_CGROUP };
+	struct table *table = probe->common.entry->why->events;
+	char name[RUN_NAME];
+	int err;
+
+	names__key(probe->common.names, &cgroup, NULL, name);
+	err = table__set_text(table, WHY_SLOW_CGROUP, name);
+	if (!err)
+		err = set_name(table, WHY_SLOW_PROCESS, event->process);
+	if (!err)
+		err = set_name(table, WHY_SLOW_COMM, event->comm);
+	if (!err && event->waker_source)
+		err = table__set_text(table, WHY_SLOW_WAKER,
+				      names__source(probe->common.names, event->waker_source,
+						    name));
+	else if (!err && event->waker_tid)
+		err = set_name(table, WHY_SLOW_WAKER, event->waker);
+	if (err || probe->why_request.skips_stacks)
+		return err;
+	if (!err)
+		err = set_stack(table, WHY_SLOW_KERNEL_STACK, event->kernel_stack,
+				event->kernel_size);
+	if (!err)
+		err = set_stack(table, WHY_SLOW_USER_STACK, event->user_stack, event->user_size);
+	return err;
+}
+
+/* Which request it was. */
+static int set_request(struct bpf_probe *probe, const struct why_event *event)
+{
+	const struct lat_key op = { .id = event->op, .by = LAT_BY_OP };
+	const struct lat_key disk = { .id = event->disk, .by = LAT_BY_DISK };
+	struct table *table = probe->common.entry->why->events;
+	unsigned int column = WHY_SLOW_PARTS + why__parts(probe->common.ops->name);
+	char name[RUN_NAME];
+	int err;
+
+	names__key(probe->common.names, &disk, NULL, name);
+	err = table__set_text(table, column + WHY_REQUEST_DISK, name);
+	names__key(probe->common.names, &op, NULL, name);
+	if (!err)
+		err = table__set_text(table, column + WHY_REQUEST_OP, name);
+	table__set_integer(table, column + WHY_REQUEST_SECTOR, (int64_t)event->sector);
+	table__set_integer(table, column + WHY_REQUEST_BYTES, event->bytes);
+	return err;
+}
+
+/* The chain of frame pointers ends with 0, which is no return address. */
+static void cut_zero(struct why_event *event)
+{
+	size_t frames = event->user_size > 0 ? (size_t)event->user_size / 8 : 0;
+
+	if (frames && frames <= WHY_FRAMES && !event->user_stack[frames - 1])
+		event->user_size -= 8;
+}
+
+/* `until_ns`: when the interval ended. */
+static int add_event(struct bpf_probe *probe, struct why_event *event, uint64_t until_ns)
+{
+	struct table *table = probe->common.entry->why->events;
+	uint64_t end_ns = event->end_ns < until_ns ? event->end_ns : until_ns;
+	uint64_t at = end_ns > probe->start_ns ? end_ns - probe->start_ns : 0;
+	int err;
+
+	cut_zero(event);
+	if (at < probe->why_row_ns) /* it was sent as the last interval ended */
+		at = probe->why_row_ns;
+	err = table__add_row(table, at);
+	if (err)
+		return err;
+	table__set_integer(table, WHY_SLOW_NS, (int64_t)event->ns);
+	table__set_integer(table, WHY_SLOW_PID, event->tgid);
+	table__set_integer(table, WHY_SLOW_TID, event->tid);
+	table__set_integer(table, WHY_SLOW_CPU, event->cpu);
+	if (event->waker_tid)
+		table__set_integer(table, WHY_SLOW_WAKER_TID, event->waker_tid);
+	if (event->stack_tid) {
+		table__set_integer(table, WHY_SLOW_STACK_PID, event->stack_tgid);
+		table__set_integer(table, WHY_SLOW_STACK_TID, event->stack_tid);
+	}
+	for (unsigned int i = 0; i < why__parts(probe->common.ops->name); i++)
+		table__set_integer(table, WHY_SLOW_PARTS + i, (int64_t)event->part_ns[i]);
+	err = set_texts(probe, event);
+	if (!err)
+		err = name_stacks(probe->common.symbols, event);
+	if (!err && why__has_requests(probe->common.ops->name))
+		err = set_request(probe, event);
+	return err ? err : set_culprits(probe, event);
+}
+
+static int by_end(const void *left, const void *right)
+{
+	const struct why_event *a = left, *b = right;
+
+	return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
+}
+
+/* What was sent since the interval ended is kept for the next one, if there is one. */
+static int read_events(struct bpf_probe *probe, uint64_t until_ns)
+{
+	struct why_reader *reader = probe->why;
+	unsigned int nr = 0;
+	int err = 0;
+
+	ring_buffer__consume(reader->events);
+	qsort(reader->kept, reader->nr_kept, sizeof(reader->kept[0]), by_end);
+	while (!err && nr < reader->nr_kept &&
+	       (probe->closed || reader->kept[nr].end_ns <= until_ns))
+		err = add_event(probe, &reader->kept[nr++], until_ns);
+	reader->nr_kept -= nr;
+	memmove(reader->kept, reader->kept + nr, reader->nr_kept * sizeof(reader->kept[0]));
+	why__keep_slowest(probe->common.entry->why);
+	return err;
+}
+
+static int add_candidate_pair(void *context, const struct why_pair *pair)
+{
+	return add_pair(context, pair, true, &pair->amount);
+}
+
+/* Adds up the candidates that are slow, and forgets all. */
+static int add_candidates(struct bpf_probe *probe)
+{
+	struct run_why *why = probe->common.entry->why;
+	struct why_reader *reader = probe->why;
+	struct why_candidates *candidates = &reader->candidates;
+	int err = 0;
+
+	why_candidates__sort(candidates);
+	for (size_t i = 0; !err && i < candidates->nr; i++) {
+		const struct why_event *event = &candidates->events[i];
+
+		if (event->ns < reader->control->over_ns)
+			break;
+		reader->slow++;
+		reader->slow_ns += event->ns;
+		why->slow++;
+		why->slow_ns += event->ns;
+		err = why_candidates__pairs(event, add_candidate_pair, probe);
+	}
+	why_candidates__clear(candidates);
+	return err;
+}
+
+/* The window has closed, and there were too few samples for a threshold: explains the slowest. */
+static void choose_slowest(struct bpf_probe *probe)
+{
+	struct why_reader *reader = probe->why;
+	size_t nr = reader->candidates.nr;
+
+	if (!nr)
+		return;
+	why_candidates__sort(&reader->candidates);
+	nr = nr < LEAST_SLOW ? nr : LEAST_SLOW;
+	use_threshold(probe, reader->candidates.events[nr - 1].ns, UINT64_MAX);
+	probe->common.entry->why->few = true;
+}
+
+int why__interval(struct bpf_probe *probe, uint64_t at_ns)
+{
+	struct why_reader *reader = probe->why;
+	int err;
+
+	if (!reader || probe->common.skip_keys)
+		return 0;
+	read_cells(probe, probe->common.entry->why);
+	learn_disks(reader);
+	describe_disks(probe);
+	err = read_events(probe, at_ns); /* in order of time after the last interval */
+	if (probe->closed && !reader->has_threshold)
+		choose_slowest(probe);
+	probe->why_row_ns = at_ns - probe->start_ns;
+	if (!err && reader->has_threshold)
+		err = add_candidates(probe);
+	if (!err)
+		err = why_pairs__read(&reader->pairs, add_pair, probe);
+	adapt(probe, at_ns);
+	return err;
+}
