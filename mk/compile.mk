@@ -15,6 +15,12 @@ FUSE := $(if $(shell printf '\043define FUSE_USE_VERSION 35\n\043include <fuse3/
 $(OUT)/src/loadgen/tiers/files.o: CPPFLAGS += $(FUSE)
 LIBS := $(LIBDW) -lbpf -lelf -lz $(LIBS_BASE) -lcap-ng -lseccomp -lmicrohttpd -lncursesw -ltinfo
 
+# Each probe is a folder in src/probes. PROBES="memlat runqlat" builds these alone; the order is that of reports. Objects whose list
+# of probes comes from here are compiled again when it changes.
+PROBES ?= memlat runqlat iolat softirq rmid tierlat ringlat
+PROBES_H := $(shell mkdir -p $(OUT); for probe in $(PROBES); do echo "PROBE($$probe)"; done >$(OUT)/probes.new; \
+	cmp -s $(OUT)/probes.new $(OUT)/probes.h || cp $(OUT)/probes.new $(OUT)/probes.h)
+
 SRC := $(filter-out %.bpf.c src/probes/kit/inject.c,$(call sources,src/*/*.c src/*/*/*.c))
 ASM := $(patsubst %.S,$(OUT)/%.o,$(call sources,src/*/*/*.S) src/print/web_files.S src/serve/clickhouse_files.S)
 # The allocator of the kernel module rmid also emulates RMIDs without it.

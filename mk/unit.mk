@@ -5,7 +5,7 @@
 SANITIZE := -O1 -g1 -Wno-format-truncation -Wno-maybe-uninitialized \
 	-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 BASE_SRC := $(filter-out src/print/ringlat_%.c src/print/tierlat_%.c src/print/rmid_text.c src/print/whole.c, \
-	$(wildcard src/core/*.c src/store/*.c src/stats/*.c src/print/*.c)) src/cli/options.c src/cli/log.c
+	$(wildcard src/core/*.c src/store/*.c src/stats/*.c src/print/*.c src/probes/*/words.c)) src/cli/options.c src/cli/log.c
 RMID_SRC := $(addprefix kmod/rmid/,rmid_alloc.c procs.c book.c count.c turns.c) tests/rmid/twin.c
 BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(wildcard src/print/ringlat_*.c src/print/tierlat_*.c) src/print/rmid_text.c src/print/whole.c \
 	$(call sources,src/probes/ringlat/*.c src/probes/tierlat/*.c) \

@@ -134,9 +134,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct record *record = state->input;
 
-	if (record->only == &rmid_ops)
+	if (record->only == &rmid_probe)
 		return rmid__parse(&record->rmid, key, arg);
-	if (record->only == &tierlat_ops)
+	if (record->only == &tierlat_probe)
 		return tierlat__parse(&record->tierlat, key, arg);
 	if (!why__parse(&record->why, key, arg))
 		return 0;
@@ -179,12 +179,12 @@ static struct argp describe_command(struct record *record)
 
 	options->command = record->command;
 	options->groups = OPTIONS_WINDOW | OPTIONS_OUTPUT | OPTIONS_FORMAT;
-	options->takes_workload = record->only != &tierlat_ops;
-	if (record->only == &tierlat_ops) {
+	options->takes_workload = record->only != &tierlat_probe;
+	if (record->only == &tierlat_probe) {
 		own.options = tierlat_options;
 		own.args_doc = NULL;
 		own.doc = tierlat_doc;
-	} else if (record->only == &rmid_ops) {
+	} else if (record->only == &rmid_probe) {
 		own.options = rmid_options;
 		own.doc = rmid_doc;
 		options->groups |= OPTIONS_PROCESS | OPTIONS_WORKLOAD;
@@ -243,9 +243,9 @@ static int parse(struct record *record, int argc, char **argv)
 		got = why__check(&record->why, record->is_why, &record->config.why);
 	if (!got && record->is_top)
 		got = top__check(&record->top);
-	if (!got && record->only == &tierlat_ops)
+	if (!got && record->only == &tierlat_probe)
 		got = tierlat__check(&record->tierlat);
-	if (!got && record->only == &rmid_ops)
+	if (!got && record->only == &rmid_probe)
 		got = rmid__check(&record->rmid);
 	if (got < 0)
 		log__usage(record->command, options->error);
@@ -259,9 +259,9 @@ static bool is_wanted(const struct record *record, const struct probe_ops *ops)
 	if (record->is_why)
 		return ops->explains &&
 		       (record->config.why != 1 + LAT_BY_CPU || ops == probe__find("runqlat"));
-	return ops->by_default || (record->with_rmid && ops == &rmid_ops) ||
+	return ops->by_default || (record->with_rmid && ops == &rmid_probe) ||
 	       (record->with_softirq && ops == probe__find("softirq")) ||
-	       (record->with_tiers && ops == &tierlat_ops);
+	       (record->with_tiers && ops == &tierlat_probe);
 }
 
 /* The next selected probe, or the first if `after` is NULL; NULL: there are no more. */
@@ -393,9 +393,9 @@ static void explain_refused(const struct record *record, const struct probe_ops 
 
 static const void *own_options(const struct record *record, const struct probe_ops *ops)
 {
-	if (ops == &rmid_ops)
+	if (ops == &rmid_probe)
 		return &record->rmid.config;
-	return ops == &tierlat_ops ? &record->tierlat.config : NULL;
+	return ops == &tierlat_probe ? &record->tierlat.config : NULL;
 }
 
 /*
@@ -409,7 +409,7 @@ static int refuse(const struct record *record, const struct probe_ops *ops, cons
 		log__usage(record->command, why);
 		return EXIT_USAGE;
 	}
-	if (record->only == &tierlat_ops)
+	if (record->only == &tierlat_probe)
 		log__error(record->command, why, NULL);
 	else
 		explain_refused(record, ops, method, why);
@@ -503,9 +503,9 @@ static int open_output(struct record *record)
 		return EXIT_DONE;
 	if (options->json)
 		recording__add(&record->recording, &writer_live_json);
-	else if (record->only == &tierlat_ops)
+	else if (record->only == &tierlat_probe)
 		recording__add(&record->recording, &writer_live_tierlat);
-	else if (is_wanted(record, &rmid_ops))
+	else if (is_wanted(record, &rmid_probe))
 		recording__add(&record->recording, &writer_live_rmid)->state = &record->options.top;
 	else
 		recording__add(&record->recording, &writer_live);
@@ -539,7 +539,7 @@ static uint64_t default_interval_ns(const struct record *record)
 
 	if (record->with_report && record->options.nr_args && !duration_ns)
 		return REPORT_INTERVAL_NS;
-	if (!duration_ns || part > MOST_INTERVAL_NS || record->only == &tierlat_ops)
+	if (!duration_ns || part > MOST_INTERVAL_NS || record->only == &tierlat_probe)
 		return MOST_INTERVAL_NS;
 	return part < LEAST_INTERVAL_NS ? LEAST_INTERVAL_NS : part;
 }

@@ -151,7 +151,7 @@ static void refused(const struct ring_method *method, const char *why)
 
 static int open_probe(struct ringlat *ringlat)
 {
-	const struct lat_config config = { .tail_ns = ringlat_ops.tail_ns };
+	const struct lat_config config = { .tail_ns = ringlat_probe.tail_ns };
 	const struct ring_method *method = ringlat->config.method;
 	const struct probe_request request = { .config = &config, .own = &ringlat->config };
 	char text[2 * RUN_TEXT];
@@ -159,7 +159,7 @@ static int open_probe(struct ringlat *ringlat)
 	int err;
 
 	ringlat->config.refused = method ? NULL : refused;
-	err = session__add(ringlat->session, &ringlat_ops, &request);
+	err = session__add(ringlat->session, &ringlat_probe, &request);
 	if (!err)
 		return EXIT_DONE;
 	if (method)

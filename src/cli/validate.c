@@ -199,7 +199,7 @@ static int find_probe(struct command *command)
 		return options__fail(&command->options, "why has no --method");
 	if (command->is_why || !strcmp(name, "all"))
 		return 0;
-	command->tierlat = command->only == &tierlat_ops;
+	command->tierlat = command->only == &tierlat_probe;
 	if (command->tierlat && command->validate.parts == VALIDATE_OVERHEAD)
 		return options__fail(&command->options, "tierlat has no overhead part; use "
 							"--only reference or reaction");

@@ -33,7 +33,7 @@ static bool is_whole(const struct run *run, const struct run_probe *probe)
 static uint64_t samples_ns(struct coverage *coverage, const struct run *run,
 			   const struct run_probe *probe)
 {
-	unsigned int metric = why__metric(probe->name);
+	unsigned int metric = why__words(probe->name)->metric;
 	const struct lat_in_flight *open = &probe->in_flight;
 	uint64_t ns = probe->total.metrics[metric].hist.sum_ns, lost_ns;
 

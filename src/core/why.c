@@ -8,160 +8,46 @@
 
 #include "names.h"
 
-struct part {
-	const char *name, *what;
-	bool of_disk; /* its culprit is a disk */
-	bool of_task; /* its culprit is a task */
-	bool of_quota; /* its culprit is the cgroup that has the limit */
-	bool unwaited; /* no task waits for it */
+#define PROBE(name) extern const struct why_words name##_words __attribute__((weak));
+#include <probes.h>
+#undef PROBE
+
+#define PROBE(name) &name##_words,
+static const struct why_words *const all_words[] = {
+#include <probes.h>
+	NULL
 };
+#undef PROBE
 
-static const struct part runqlat_parts[WHY_PARTS] = {
-	[WHY_RUNQLAT_UNKNOWN] = { "unknown", "who had the CPU is not known" },
-	[WHY_RUNQLAT_OWN] = { "own", "its own process had the CPU", .of_task = true },
-	[WHY_RUNQLAT_OTHER] = { "other", "another process had the CPU", .of_task = true },
-	[WHY_RUNQLAT_KERNEL] = { "kernel", "a kernel thread had the CPU", .of_task = true },
-	[WHY_RUNQLAT_REALTIME] = { "realtime", "a real-time task had the CPU", .of_task = true },
-	[WHY_RUNQLAT_LATSCOPE] = { "latscope", "latscope itself had the CPU" },
-	[WHY_RUNQLAT_INTERRUPTS] = { "interrupts", "interrupts and softirqs had the CPU" },
-	[WHY_RUNQLAT_STEAL] = { "steal", "the hypervisor had the CPU" },
-	[WHY_RUNQLAT_IDLE] = { "idle", "the CPU was idle: wakeup latency" },
-	[WHY_RUNQLAT_FORCED] = { "forced", "the CPU was kept idle: core scheduling" },
-	[WHY_RUNQLAT_SCHEDULER] = { "scheduler", "queued by sched_ext, the CPU was idle" },
-	[WHY_RUNQLAT_QUOTA] = { "quota", "the cgroup was out of its CPU quota", .of_quota = true },
-	[WHY_RUNQLAT_BUDGET] = { "budget", "out of the real-time or deadline budget" },
-	[WHY_RUNQLAT_MOVED] = { "moved", "in the queue of another CPU, before a move" },
-};
-
-static const struct part memlat_parts[WHY_PARTS] = {
-	[WHY_MEMLAT_UNKNOWN] = { "unknown", "where the task was is not known" },
-	[WHY_MEMLAT_CPU] = { "cpu", "on a CPU, in the handler" },
-	[WHY_MEMLAT_RUNNABLE] = { "runnable", "waiting for a CPU" },
-	[WHY_MEMLAT_IO] = { "io", "asleep until block I/O was done", .of_disk = true },
-	[WHY_MEMLAT_BLOCKED] = { "blocked", "asleep: lock, userfaultfd, FUSE" },
-	[WHY_MEMLAT_RECLAIM] = { "reclaim", "reclaiming memory" },
-	[WHY_MEMLAT_COMPACTION] = { "compaction", "compacting memory" },
-	[WHY_MEMLAT_LOCK] = { "mmap_lock", "asleep until it had mmap_lock" },
-};
-
-static const struct part iolat_parts[WHY_PARTS] = {
-	[WHY_IOLAT_UNKNOWN] = { "unknown", "what the disk did is not known" },
-	[WHY_IOLAT_QUEUED] = { "queued", "in the queue, for no known reason" },
-	[WHY_IOLAT_DEVICE] = { "device", "the disk itself, as without other requests" },
-	[WHY_IOLAT_OWN] = { "own", "others of its process were served", .of_task = true },
-	[WHY_IOLAT_OTHER] = { "other", "another process was served", .of_task = true },
-	[WHY_IOLAT_LATSCOPE] = { "latscope", "latscope itself was served" },
-	[WHY_IOLAT_FLUSH] = { "flush", "the disk flushed its cache" },
-	[WHY_IOLAT_DISCARD] = { "discard", "the disk discarded blocks" },
-	[WHY_IOLAT_REQUEUED] = { "requeued", "given back by the driver, until issued again" },
-	[WHY_IOLAT_JOURNAL] = { "journal", "a journal was written", .of_task = true },
-	[WHY_IOLAT_WRITEBACK] = { "writeback", "asynchronous writes: no task waits",
-				  .unwaited = true },
-};
-
-static const struct explained {
-	const char *probe;
-	const char *wait, *waits;
-	const struct part *parts;
-	unsigned int metric;
-	bool requests, traits;
-} explained[] = {
-	{ "runqlat", "wait for a CPU", "waits for a CPU", runqlat_parts, 0, false, true },
-	{ "memlat", "page fault", "page faults", memlat_parts, 0, false, false },
-	{ "iolat", "block request", "block requests", iolat_parts, 2, true, false },
-};
-
-static const struct explained *find(const char *probe)
+const struct why_words *why__words(const char *probe)
 {
-	for (size_t i = 0; i < sizeof(explained) / sizeof(explained[0]); i++)
-		if (!strcmp(explained[i].probe, probe))
-			return &explained[i];
-	return NULL;
+	static const struct why_words none = { .wait = "wait", .waits = "waits" };
+
+	for (size_t i = 0; i < sizeof(all_words) / sizeof(all_words[0]); i++)
+		if (all_words[i] && !strcmp(all_words[i]->probe, probe))
+			return all_words[i];
+	return &none;
 }
 
-static const struct part *find_part(const char *probe, unsigned int part)
+const struct why_part *why__part(const char *probe, unsigned int part)
 {
-	static const struct part none;
-	const struct explained *found = find(probe);
+	static const struct why_part none;
+	const struct why_words *words = why__words(probe);
 
-	return found && part < WHY_PARTS ? &found->parts[part] : &none;
-}
-
-const char *why__part(const char *probe, unsigned int part)
-{
-	return find_part(probe, part)->name;
-}
-
-const char *why__what(const char *probe, unsigned int part)
-{
-	return find_part(probe, part)->what;
-}
-
-bool why__is_of_disk(const char *probe, unsigned int part)
-{
-	return find_part(probe, part)->of_disk;
-}
-
-bool why__is_of_quota(const char *probe, unsigned int part)
-{
-	return find_part(probe, part)->of_quota;
-}
-
-const char *why__wait(const char *probe, bool many)
-{
-	const struct explained *found = find(probe);
-
-	if (!found)
-		return many ? "waits" : "wait";
-	return many ? found->waits : found->wait;
-}
-
-unsigned int why__parts(const char *probe)
-{
-	unsigned int nr = 0;
-
-	while (why__part(probe, nr))
-		nr++;
-	return nr;
-}
-
-unsigned int why__metric(const char *probe)
-{
-	const struct explained *found = find(probe);
-
-	return found ? found->metric : 0;
-}
-
-bool why__has_requests(const char *probe)
-{
-	const struct explained *found = find(probe);
-
-	return found && found->requests;
-}
-
-bool why__has_traits(const char *probe)
-{
-	const struct explained *found = find(probe);
-
-	return found && found->traits;
-}
-
-bool why__is_of_task(const char *probe, unsigned int part)
-{
-	return find_part(probe, part)->of_task;
+	return part < words->nr_parts ? &words->parts[part] : &none;
 }
 
 bool why__is_unwaited(const char *probe, const char *part)
 {
-	int found = why__find_part(probe, part);
-
-	return found >= 0 && find_part(probe, (unsigned int)found)->unwaited;
+	return why__part(probe, (unsigned int)why__find_part(probe, part))->unwaited;
 }
 
 int why__find_part(const char *probe, const char *name)
 {
-	for (unsigned int i = 0; i < WHY_PARTS; i++)
-		if (why__part(probe, i) && !strcmp(why__part(probe, i), name))
+	const struct why_words *words = why__words(probe);
+
+	for (unsigned int i = 0; i < words->nr_parts; i++)
+		if (!strcmp(words->parts[i].name, name))
 			return (int)i;
 	return -ENOENT;
 }
@@ -235,7 +121,7 @@ static struct table_column column_of(const char *name, const char *unit, const c
 	return (struct table_column){ .name = name, .unit = unit, .what = what, .kind = kind };
 }
 
-static int make_events(struct table **table, const struct explained *of)
+static int make_events(struct table **table, const struct why_words *of)
 {
 	struct table_column columns[TABLE_COLUMNS];
 	char names[3 * WHY_CULPRITS + WHY_PARTS][WHY_NAME];
@@ -250,7 +136,7 @@ static int make_events(struct table **table, const struct explained *of)
 		snprintf(names[name], WHY_NAME, "culprit%u_ns", i);
 		columns[nr++] = column_of(names[name++], "ns", "for how long", TABLE_INTEGER);
 	}
-	for (unsigned int i = 0; i < why__parts(of->probe); i++) {
+	for (unsigned int i = 0; i < of->nr_parts; i++) {
 		snprintf(names[name], WHY_NAME, "%s_ns", of->parts[i].name);
 		columns[nr++] = column_of(names[name++], "ns", of->parts[i].what, TABLE_INTEGER);
 	}
@@ -259,7 +145,7 @@ static int make_events(struct table **table, const struct explained *of)
 	return table__new(table, columns, nr);
 }
 
-static int make_parts(struct table **table, const struct explained *of)
+static int make_parts(struct table **table, const struct why_words *of)
 {
 	struct table_column columns[WHY_COLUMNS + 2];
 	const struct table_column *more = NULL;
@@ -276,17 +162,17 @@ static int make_parts(struct table **table, const struct explained *of)
 
 int why__new(struct run_why **why, const char *probe)
 {
-	const struct explained *of = find(probe);
+	const struct why_words *of = why__words(probe);
 	int err;
 
-	if (!of)
+	if (!of->nr_parts)
 		return -EINVAL;
 	if (!*why)
 		*why = calloc(1, sizeof(**why));
 	if (!*why)
 		return -ENOMEM;
 	(*why)->probe = of->probe;
-	(*why)->nr_parts = why__parts(probe);
+	(*why)->nr_parts = of->nr_parts;
 	err = make_parts(&(*why)->parts, of);
 	if (!err)
 		err = table__new(&(*why)->names, name_columns,

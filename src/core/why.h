@@ -26,11 +26,11 @@ enum why_column {
 	WHY_EVENTS,
 	WHY_OVER_NS, /* the threshold at the end of the interval */
 	WHY_COLUMNS,
-	/* Only where why__has_requests(). */
+	/* Only with why_words.requests. */
 	WHY_READ_BYTES = WHY_COLUMNS,
 	WHY_WRITTEN_BYTES,
 	WHY_REQUEST_COLUMNS,
-	/* Only where why__has_traits(): see why_traits.h. */
+	/* Only with why_words.traits: see why_traits.h. */
 	WHY_VICTIM_TRAITS = WHY_COLUMNS,
 	WHY_CULPRIT_TRAITS,
 	WHY_TRAITS_COLUMNS,
@@ -41,7 +41,7 @@ enum why_name_column { WHY_NAME_VICTIM, WHY_NAME_PART, WHY_NAME_CULPRIT, WHY_NAM
 
 /*
  * Columns of the table of slow events, then one for each part of the probe, then those of enum
- * why_request_column if why__has_requests().
+ * why_request_column if why_words.requests.
  */
 enum why_slow_column {
 	WHY_SLOW_NS, /* the weight */
@@ -108,37 +108,43 @@ struct run_why {
 	unsigned int nr_slowest;
 };
 
-/* Name of a part: "quota"; NULL: the probe has no such part. */
-const char *why__part(const char *probe, unsigned int part);
+/*
+ * A part that slow samples of a probe are made of. `with` to `of_cgroup` end the sentence of the
+ * conclusion; %s is the culprit.
+ */
+struct why_part {
+	const char *name; /* "quota" */
+	const char *what; /* "the cgroup was out of its CPU quota" */
+	const char *with; /* with a culprit; NULL: it does not matter who it is */
+	const char *without; /* without; NULL: the reason is unknown */
+	const char *of_all; /* if the sentence is not about one victim; NULL: as without */
+	const char *within; /* the culprit is the cgroup of the victim; NULL: as with */
+	const char *of_cgroup; /* the culprit is a cgroup; NULL: as with */
+	bool of_disk; /* its culprit is a disk */
+	bool of_task; /* ...a task */
+	bool of_quota; /* ...the cgroup that has the limit */
+	bool unwaited; /* no task waits for it: it never leads a conclusion */
+	bool for_cpu; /* a wait for a CPU; who had it is known to the probe `of_cpu` */
+};
 
-/* What it is: "the cgroup was out of its CPU quota". */
-const char *why__what(const char *probe, unsigned int part);
+/* How a probe speaks of what it explains. Each probe that explains samples has a NAME_words. */
+struct why_words {
+	const char *probe; /* its name */
+	const char *wait, *waits; /* what a sample is: "page fault", or "page faults" */
+	const struct why_part *parts;
+	unsigned int nr_parts; /* at most WHY_PARTS; 0: the probe explains nothing */
+	unsigned int metric; /* number of the metric whose samples are explained */
+	bool requests; /* they are block requests: the tables have more columns */
+	bool traits; /* it knows more of tasks than names: the table of parts has more columns */
+	bool of_cpu; /* it knows who had the CPU */
+};
 
-/* What a sample is: "page fault", or "page faults". */
-const char *why__wait(const char *probe, bool many);
+/* Of a probe that has none: nr_parts is 0. Never NULL. */
+const struct why_words *why__words(const char *probe);
 
-/* Number of parts; 0: the probe has none. */
-unsigned int why__parts(const char *probe);
+/* Never NULL. Its name is NULL: the probe has no such part. */
+const struct why_part *why__part(const char *probe, unsigned int part);
 
-/* Number of the metric whose samples are explained. */
-unsigned int why__metric(const char *probe);
-
-/* Are its samples block requests? Then the tables have more columns. */
-bool why__has_requests(const char *probe);
-
-/* Does the probe know more of tasks than their names? Then the table of parts has more columns. */
-bool why__has_traits(const char *probe);
-
-/* Is who causes it a disk? */
-bool why__is_of_disk(const char *probe, unsigned int part);
-
-/* Is it a cgroup, whose limit it is? */
-bool why__is_of_quota(const char *probe, unsigned int part);
-
-/* Is it a task? */
-bool why__is_of_task(const char *probe, unsigned int part);
-
-/* Is it time that no task waits? It never leads a conclusion. */
 bool why__is_unwaited(const char *probe, const char *part);
 
 /* The part of that name, or -ENOENT. */

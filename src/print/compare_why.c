@@ -88,7 +88,7 @@ static void print_probe(FILE *out, const char *probe, const struct why_changes *
 	for (size_t i = 0; i < changes->nr_parts; i++) {
 		const struct why_change *part = &changes->parts[i];
 		int index = why__find_part(probe, part->part);
-		const char *what = index < 0 ? NULL : why__what(probe, (unsigned int)index);
+		const char *what = index < 0 ? NULL : why__part(probe, (unsigned int)index)->what;
 
 		print_change(out, what ? what : part->part, part);
 		print_culprits(out, changes, part);

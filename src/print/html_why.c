@@ -190,11 +190,11 @@ static struct json_object *parts_json(struct html_why *why, const struct run_pro
 	for (unsigned int i = 0; i < WHY_PARTS; i++) {
 		struct json_object *object;
 
-		if (!why__part(probe->name, i))
+		if (!why__part(probe->name, i)->name)
 			continue;
 		object = json_object_new_object();
-		fields__text(object, "name", why__part(probe->name, i));
-		fields__text(object, "what", why__what(probe->name, i));
+		fields__text(object, "name", why__part(probe->name, i)->name);
+		fields__text(object, "what", why__part(probe->name, i)->what);
 		json_object_object_add(object, "sums", html_series__json(&why->parts[i].series));
 		json_object_array_add(array, object);
 	}
@@ -276,8 +276,8 @@ static struct json_object *slow_json(const struct run *run, const struct run_pro
 		fields__count(object, "bytes", slow->bytes);
 	}
 	for (unsigned int i = 0; i < WHY_PARTS; i++) {
-		if (why__part(probe->name, i) && slow->part_ns[i])
-			fields__count(parts, why__part(probe->name, i), slow->part_ns[i]);
+		if (why__part(probe->name, i)->name && slow->part_ns[i])
+			fields__count(parts, why__part(probe->name, i)->name, slow->part_ns[i]);
 	}
 	json_object_object_add(object, "parts", parts);
 	json_object_object_add(object, "culprits", culprits_json(slow));
@@ -296,7 +296,7 @@ struct json_object *html_why__json(struct html_why *why, const struct run *run,
 	struct json_object *slow = json_object_new_array();
 
 	fields__text(object, "conclusion", why->summary.sentence);
-	fields__count(object, "metric", why__metric(probe->name));
+	fields__count(object, "metric", why__words(probe->name)->metric);
 	json_object_object_add(object, "parts", parts_json(why, probe));
 	json_object_object_add(object, "pairs", pairs_json(why));
 	fields__count(object, "nr_others", why->nr_pairs - why->nr_shown);

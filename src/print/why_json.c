@@ -15,8 +15,8 @@ static struct json_object *json_parts(const struct run_probe *probe, const uint6
 	struct json_object *object = json_object_new_object();
 
 	for (unsigned int i = 0; i < WHY_PARTS; i++)
-		if (why__part(probe->name, i))
-			fields__count(object, why__part(probe->name, i), part_ns[i]);
+		if (why__part(probe->name, i)->name)
+			fields__count(object, why__part(probe->name, i)->name, part_ns[i]);
 	return object;
 }
 

@@ -19,7 +19,7 @@
 static void say_samples(struct wrap *wrap, const struct run_probe *probe)
 {
 	const struct run_why *why = probe->why;
-	const struct lat_hist *hist = &probe->total.metrics[why__metric(probe->name)].hist;
+	const struct lat_hist *hist = &probe->total.metrics[why__words(probe->name)->metric].hist;
 	char slow[UNITS_TEXT], all[UNITS_TEXT];
 
 	if (why->few)
@@ -47,7 +47,7 @@ static void not_ended(FILE *out, const struct run_probe *probe)
 	if (!open->count || !probe->in_flight_age_known || open->oldest_ns < over_ns)
 		return;
 	wrap__add(&wrap, "%s %s", units__count(count, open->count),
-		  why__wait(probe->name, open->count > 1));
+		  open->count > 1 ? why__words(probe->name)->waits : why__words(probe->name)->wait);
 	if (open->count > 1)
 		wrap__add(&wrap, " have not ended; one");
 	wrap__add(&wrap, "%s%s has lasted %s%s%s", *of ? " of " : "", of,
@@ -98,7 +98,7 @@ static void print_parts(FILE *out, const struct run_probe *probe, const struct w
 	fprintf(out, "\n%-46s %9s %11s\n", "where the slow time went", "share", "time");
 	for (unsigned int i = 1; i <= WHY_PARTS; i++) {
 		unsigned int part = i % WHY_PARTS; /* what is unknown comes last */
-		const char *what = why__what(probe->name, part);
+		const char *what = why__part(probe->name, part)->what;
 
 		if (!what || !summary->part_ns[part])
 			continue;
@@ -204,7 +204,7 @@ static void print_event(FILE *out, const struct run *run, const struct run_probe
 	for (unsigned int i = 0; i < WHY_PARTS; i++) {
 		if (!slow->part_ns[i])
 			continue;
-		wrap__add(&wrap, "%s%s %s", first ? "" : ", ", why__part(probe->name, i),
+		wrap__add(&wrap, "%s%s %s", first ? "" : ", ", why__part(probe->name, i)->name,
 			  units__ns(time, (double)slow->part_ns[i]));
 		first = false;
 	}

@@ -127,9 +127,9 @@ uint64_t witness__blamed_tasks(const struct witness *witness)
 	const char *probe = witness->window->probe->name;
 	uint64_t ns = 0;
 
-	for (unsigned int part = 0; part < why__parts(probe); part++)
-		if (why__is_of_task(probe, part))
-			ns += witness__part(witness, why__part(probe, part));
+	for (unsigned int part = 0; part < why__words(probe)->nr_parts; part++)
+		if (why__part(probe, part)->of_task)
+			ns += witness__part(witness, why__part(probe, part)->name);
 	return ns;
 }
 

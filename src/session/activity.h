@@ -9,6 +9,8 @@
 #include <core/activity.h>
 #include <latscope/event.h>
 
+#include "life_types.h"
+
 struct activity_watch;
 
 /* Threads that have ended, of one process, and how long they had lived within the window. */

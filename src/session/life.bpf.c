@@ -5,6 +5,8 @@
  */
 #include <probes/kit/filter.bpf.h>
 
+#include "life_types.h"
+
 const volatile struct lat_config config = {}; /* the filters */
 struct lat_life_control control = {};
 

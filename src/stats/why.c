@@ -224,89 +224,30 @@ static bool is_cgroup(const char *name)
 	return name && name[0] == '/' && !name[names__length(name)];
 }
 
-/* What the part means if the culprit is a cgroup; NULL: the same as if it is a task. */
-static const char *cgroup_phrase(const struct why_line *reason, const char *victim,
-				 const char *probe)
-{
-	bool cpu = !strcmp(probe, "runqlat");
-
-	if (!is_cgroup(reason->culprit))
-		return NULL;
-	if (!strcmp(reason->part, "other") && victim && !strcmp(reason->culprit, victim))
-		return cpu ? "its other processes had the CPU"
-			   : "its other processes kept the disk busy";
-	if (!strcmp(reason->part, "kernel")) /* of which cgroup does not matter */
-		return "kernel threads had the CPU";
-	if (!strcmp(reason->part, "realtime"))
-		return "real-time tasks of %s had the CPU";
-	return NULL;
-}
-
 /* What the part means, as the end of a sentence. */
 static void add_reason(char *sentence, const struct why_line *reason, const char *culprit,
 		       const char *victim, const char *probe)
 {
-	const char *of_cgroup = cgroup_phrase(reason, victim, probe);
-	static const struct {
-		const char *probe, *part, *with_culprit, *without;
-	} phrases[] = {
-		{ "runqlat", "own", "its own threads had the CPU", NULL },
-		{ "runqlat", "other", "%s had the CPU", "other processes had the CPU" },
-		{ "runqlat", "kernel", "the kernel thread %s had the CPU",
-		  "kernel threads had the CPU" },
-		{ "runqlat", "realtime", "the real-time task %s had the CPU",
-		  "real-time tasks had the CPU" },
-		{ "runqlat", "interrupts", "%s had the CPU", "interrupts had the CPU" },
-		{ "runqlat", "steal", NULL, "the hypervisor had the CPU" },
-		{ "runqlat", "idle", NULL, "the CPU was idle, and took that long to wake up" },
-		{ "runqlat", "forced", NULL, "the CPU had to stay idle: core scheduling" },
-		{ "runqlat", "scheduler", NULL,
-		  "the CPU was idle, and the sched_ext scheduler kept it queued" },
-		{ "runqlat", "quota", "out of the quota of %s", "out of its CPU quota (cpu.max)" },
-		{ "runqlat", "budget", NULL, "out of the budget of real-time or deadline tasks" },
-		{ "runqlat", "moved", NULL, "waiting for another CPU, before a move" },
-		{ "memlat", "cpu", NULL, "the kernel worked on the page fault" },
-		{ "memlat", "runnable", NULL, "page faults waited for a CPU" },
-		{ "memlat", "io", "page faults waited for disk %s",
-		  "page faults waited for block I/O" },
-		{ "memlat", "blocked", "%s served page faults by userfaultfd",
-		  "page faults slept, for a lock, userfaultfd or FUSE (see the stacks)" },
-		{ "memlat", "reclaim", NULL, "page faults reclaimed memory" },
-		{ "memlat", "compaction", NULL, "page faults compacted memory" },
-		{ "memlat", "mmap_lock", "%s held mmap_lock", "page faults waited for mmap_lock" },
-		{ "iolat", "queued", NULL, "requests waited in the queue" },
-		{ "iolat", "device", NULL, "the disk itself took that long" },
-		{ "iolat", "own", NULL, "other requests of the same process kept the disk busy" },
-		{ "iolat", "other", "%s kept the disk busy", "other processes kept the disk busy" },
-		{ "iolat", "flush", "%s had the disk flush its cache",
-		  "the disk flushed its cache" },
-		{ "iolat", "discard", "%s had the disk discard blocks",
-		  "the disk discarded blocks" },
-		{ "iolat", "requeued", NULL, "the driver gave requests back" },
-		{ "iolat", "journal", "%s wrote the journal of a file system",
-		  "the journal of a file system was written" },
-	};
+	const struct why_part *part =
+		why__part(probe, (unsigned int)why__find_part(probe, reason->part));
+	bool of_cgroup = is_cgroup(reason->culprit);
 
-	if (of_cgroup) {
-		add(sentence, of_cgroup, reason->culprit);
+	if (of_cgroup && part->within && victim && !strcmp(reason->culprit, victim)) {
+		add(sentence, "%s", part->within);
 		return;
 	}
-	for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++) {
-		if (strcmp(phrases[i].probe, probe) || strcmp(phrases[i].part, reason->part))
-			continue;
-		if (!strcmp(reason->part, "quota"))
-			add(sentence, "%s was ", victim ? victim : "a cgroup");
-		if (!strcmp(reason->part, "own") && !strcmp(probe, "runqlat"))
-			add(sentence, "%s",
-			    victim ? "its own threads had the CPU"
-				   : "other threads of the same process had the CPU");
-		else if (culprit && phrases[i].with_culprit)
-			add(sentence, phrases[i].with_culprit, culprit);
-		else
-			add(sentence, "%s", phrases[i].without);
+	if (of_cgroup && part->of_cgroup) {
+		add(sentence, part->of_cgroup, reason->culprit);
 		return;
 	}
-	add(sentence, "the reason is unknown");
+	if (part->of_quota)
+		add(sentence, "%s was ", victim ? victim : "a cgroup");
+	if (!victim && part->of_all)
+		add(sentence, "%s", part->of_all);
+	else if (culprit && part->with)
+		add(sentence, part->with, culprit);
+	else
+		add(sentence, "%s", part->without ? part->without : "the reason is unknown");
 }
 
 /* A cause of next to nothing is no answer to the question why something is slow. */
@@ -319,27 +260,37 @@ static void say_little(struct why_summary *summary, uint64_t slow_ns, const stru
 		    units__share(share, slow_ns, run->duration_ns));
 }
 
-/* Did the culprit of this wait for a CPU have it? That of a quota did not. */
-static bool has_cpu(const struct why_line *line)
+/* The probe that knows who had the CPU; NULL: it was not there. */
+static const struct run_probe *find_waits(const struct run *run)
 {
-	return strcmp(line->part, "quota") != 0;
+	for (unsigned int i = 0; run && i < run->nr_probes; i++)
+		if (run->probes[i].why && why__words(run->probes[i].name)->of_cpu)
+			return &run->probes[i];
+	return NULL;
+}
+
+/* The culprit of a quota did not have the CPU. */
+static bool has_cpu(const struct run_probe *waits, const struct why_line *line)
+{
+	return !why__part(waits->name, (unsigned int)why__find_part(waits->name, line->part))
+			->of_quota;
 }
 
 /*
- * Page faults that waited for a CPU: runqlat knows who had it in all slow waits of the victim, in
- * page faults and elsewhere.
+ * Samples that waited for a CPU: another probe knows who had it in all slow waits of the victim, in
+ * these samples and elsewhere.
  */
 static void add_who_had_the_cpu(struct why_summary *summary, const struct run *run,
 				const char *victim)
 {
-	const struct run_probe *runqlat = run ? run__probe(run, "runqlat") : NULL;
+	const struct run_probe *of_cpu = find_waits(run);
 	struct why_summary waits;
 	char culprit[WHY_CROWD];
 	uint64_t whole = 0;
 
-	if (!runqlat || !runqlat->why)
+	if (!of_cpu)
 		return;
-	if (!why_summary__of(&waits, runqlat, NULL)) {
+	if (!why_summary__of(&waits, of_cpu, NULL)) {
 		const struct why_line *most = NULL;
 
 		for (size_t i = 0; i < waits.nr_names; i++) {
@@ -348,8 +299,8 @@ static void add_who_had_the_cpu(struct why_summary *summary, const struct run *r
 			if (victim && strcmp(line->victim, victim))
 				continue;
 			whole += line->ns;
-			if (!most && somebody(line->culprit) && has_cpu(line)) /* the largest */
-				most = line;
+			if (!most && somebody(line->culprit) && has_cpu(of_cpu, line))
+				most = line; /* the largest */
 		}
 		if (most && (double)most->ns >= LARGE_SHARE * (double)whole)
 			add(summary->sentence,
@@ -435,7 +386,7 @@ static void conclude(struct why_summary *summary, struct why_line *reasons, cons
 		add(sentence, ": ");
 		add_reason(sentence, reason, describe_culprit(summary, reason, culprit),
 			   subject ? victim : NULL, probe);
-		if (!strcmp(probe, "memlat") && !strcmp(reason->part, "runnable"))
+		if (why__part(probe, (unsigned int)why__find_part(probe, reason->part))->for_cpu)
 			add_who_had_the_cpu(summary, run, subject);
 	}
 }
@@ -451,7 +402,7 @@ static void mark(struct why_line *lines, size_t nr, const char *probe)
 
 static void take_lines(struct why_summary *summary, const struct run_why *why)
 {
-	bool traits = why__has_traits(why->probe);
+	bool traits = why__words(why->probe)->traits;
 
 	for (size_t key = 0; key < table__keys(why->parts); key++)
 		summary->lines[summary->nr_lines++] = pair_of(why->parts, key, traits);
@@ -464,7 +415,7 @@ static void take_lines(struct why_summary *summary, const struct run_why *why)
 	if (table__others_keys(why->parts))
 		summary->others_ns = (uint64_t)table__others(why->parts, WHY_NS)->sum;
 	for (unsigned int part = 0; part < WHY_PARTS; part++) {
-		const char *name = why__part(why->probe, part);
+		const char *name = why__part(why->probe, part)->name;
 
 		summary->total_ns += why->part_ns[part];
 		if (name && why__is_unwaited(why->probe, name))

@@ -79,7 +79,7 @@ static int add_recording(struct rows *parts, struct rows *culprits, int side, si
 
 	for (unsigned int part = 0; !err && part < why->nr_parts; part++)
 		if (why->part_ns[part])
-			err = add(parts, why__part(why->probe, part), "", side, recording,
+			err = add(parts, why__part(why->probe, part)->name, "", side, recording,
 				  (double)why->part_ns[part] / seconds);
 	for (size_t key = 0; !err && key < table__keys(why->names); key++) {
 		struct table_value part = table__key(why->names, key, WHY_NAME_PART);
@@ -183,7 +183,7 @@ static void say(struct why_changes *changes, const char *probe)
 		doubt = " (too few recordings to tell this from chance)";
 	else if (changes->whole.low <= 0 && changes->whole.high >= 0)
 		doubt = " (this may be chance: the interval includes 0)";
-	what = why__what(probe, (unsigned int)why__find_part(probe, part->part));
+	what = why__part(probe, (unsigned int)why__find_part(probe, part->part))->what;
 	culprit = main_culprit(changes, part);
 	snprintf(changes->sentence, sizeof(changes->sentence),
 		 "The slow time of %s %s by %s per second%s; %.0f %% of that: %s%s%s%s", probe,
@@ -197,7 +197,7 @@ static uint64_t waited_ns(const struct run_why *why)
 	uint64_t ns = why->slow_ns;
 
 	for (unsigned int part = 0; part < why->nr_parts; part++)
-		if (why__is_unwaited(why->probe, why__part(why->probe, part)))
+		if (why__is_unwaited(why->probe, why__part(why->probe, part)->name))
 			ns -= why->part_ns[part] < ns ? why->part_ns[part] : ns;
 	return ns;
 }

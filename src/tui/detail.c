@@ -124,7 +124,7 @@ static void put_parts(struct page *page, const struct model_pair *const *pairs, 
 	put(page, PAINT_BAR, "%-46s %9s %11s", "where its slow time went", "share", "time");
 	for (unsigned int i = 1; i <= WHY_PARTS; i++) {
 		unsigned int part = i % WHY_PARTS; /* what is unknown comes last */
-		const char *what = why__what(page->probe->name, part);
+		const char *what = why__part(page->probe->name, part)->what;
 
 		if (what && part_ns[part])
 			put(page, PAINT_PLAIN, "%-46.46s %9s %11s", what,
@@ -136,7 +136,7 @@ static void put_parts(struct page *page, const struct model_pair *const *pairs, 
 	for (size_t i = 0; i < nr; i++)
 		put(page, PAINT_PLAIN, "%-37.37s %-8.8s %9s %11s %8llu",
 		    pairs[i]->culprit[0] ? pairs[i]->culprit : "-",
-		    why__part(page->probe->name, pairs[i]->part),
+		    why__part(page->probe->name, pairs[i]->part)->name,
 		    units__share(share, pairs[i]->ns, total), units__ns(time, (double)pairs[i]->ns),
 		    (unsigned long long)pairs[i]->events);
 }
@@ -148,7 +148,7 @@ static void put_victims(struct page *page, const struct model_pair *const *pairs
 	put(page, PAINT_BAR, "%-37s %-8s %9s %11s", "whom it made wait", "part", "", "time");
 	for (size_t i = 0; i < nr; i++)
 		put(page, PAINT_PLAIN, "%-37.37s %-8.8s %9s %11s", pairs[i]->victim,
-		    why__part(page->probe->name, pairs[i]->part), "",
+		    why__part(page->probe->name, pairs[i]->part)->name, "",
 		    units__ns(time, (double)pairs[i]->ns));
 }
 
@@ -200,7 +200,7 @@ static void put_event(struct page *page, const struct why_slow *slow)
 	for (unsigned int i = 0; i < WHY_PARTS; i++)
 		if (slow->part_ns[i])
 			used += (size_t)snprintf(line + used, sizeof(line) - used, " %s %s",
-						 why__part(page->probe->name, i),
+						 why__part(page->probe->name, i)->name,
 						 units__ns(time, (double)slow->part_ns[i]));
 	for (unsigned int i = 0; i < WHY_CULPRITS && slow->culprits[i].ns; i++)
 		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s %s %s",

@@ -110,7 +110,7 @@ static int add_pairs(struct model_why *why, const struct run_probe *probe)
 {
 	const struct table *table = probe->why->parts;
 	/* In one interval, pairs of the same names differ by traits alone, which are not shown. */
-	bool merge = why->nr_pairs || why__has_traits(probe->name);
+	bool merge = why->nr_pairs || why__words(probe->name)->traits;
 	struct model_pair pair;
 	int part, err = 0;
 

@@ -22,6 +22,7 @@
 #include <latscope/why.h>
 #include <probes/kit/bpf_probe.h>
 #include <probes/kit/opening.h>
+#include <probes/memlat/types.h>
 
 static const char *const parts[] = { "unknown", "cpu",	   "runnable",	 "io",
 				     "blocked", "reclaim", "compaction", "mmap_lock" };
@@ -244,7 +245,7 @@ int main(int argc, char **argv)
 {
 	struct lat_config config = { .tail_ns = UINT64_MAX, .why = 1 + LAT_BY_PROCESS, .rows = 1 };
 	struct why_request why = { .over_ns = UINT64_MAX, .events = 4096 };
-	struct opening opening = { .ops = &memlat_ops.common,
+	struct opening opening = { .ops = probe__find("memlat"),
 				   .request = { .config = &config, .why = &why } };
 	char left[RUN_TEXT];
 	struct probe *probe;

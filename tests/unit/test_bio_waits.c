@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The metric wait of iolat (src/probes/iolat/wait.bpf.h): a simulated kernel submits bios in the orders
- * that the block layer does, and this test knows when each was submitted, and by whom.
+ * The metric wait of iolat (src/probes/iolat/wait.bpf.h): a simulated kernel submits bios in the
+ * orders that the block layer does, and this test knows when each was submitted, and by whom.
  */
 #include <string.h>
 

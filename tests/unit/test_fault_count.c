@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include <probes/kit/bpf_probe.h>
+#include <probes/memlat/fault_count.h>
 
 static struct run_probe probe;
 

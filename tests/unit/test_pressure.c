@@ -222,7 +222,7 @@ static struct run_probe *cover(const char *name, const char *filter, int64_t sta
 	covered.complete = true;
 	covered.filter = strdup(filter);
 	covered.pressure.cgroup = strdup("/a");
-	probe->total.metrics[why__metric(name)].hist.sum_ns = samples_ns;
+	probe->total.metrics[why__words(name)->metric].hist.sum_ns = samples_ns;
 	assert_int_equal(table__new(&covered.pressure.table, pressure_columns, PRESSURE_COLUMNS),
 			 0);
 	for (int i = 0; i < 2; i++) {

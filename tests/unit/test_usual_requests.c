@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The straight paths of iolat (src/probes/iolat/usual.bpf.h) do what its general functions do. A simulated
- * kernel runs the programs for random requests, with the straight paths and without them. What
- * the programs leave behind must be the same to the last bit: histograms, counts, rows, and what
- * they keep of requests in flight.
+ * The straight paths of iolat (src/probes/iolat/usual.bpf.h) do what its general functions do. A
+ * simulated kernel runs the programs for random requests, with the straight paths and without them.
+ * What the programs leave behind must be the same to the last bit: histograms, counts, rows, and
+ * what they keep of requests in flight.
  *
  * Requests merge, come back, complete in parts or with an error, fail before they are issued, are
  * part of flush sequences, and share the lines of the table. The kernel may skip any program. The

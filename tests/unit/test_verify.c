@@ -16,7 +16,7 @@ static void expect_something(const struct bpf_probe *probe, const struct run_pro
 	check->time.tolerance = 5;
 }
 
-static const struct bpf_probe_ops ops = { .common.name = "iolat", .expect = expect_something };
+static const struct bpf_probe_ops ops = { .expect = expect_something };
 static const struct bpf_probe probe = { .ops = &ops };
 
 static const struct verify four_moments = {

@@ -5,6 +5,8 @@
 #include "core/why.h"
 #include "print/why.h"
 #include "stats/why.h"
+#include <probes/iolat/types.h>
+#include <probes/runqlat/types.h>
 
 static struct run_probe probe; /* runqlat, if a test makes no other */
 static struct run around; /* that it is part of, as far as a test says */
@@ -238,14 +240,14 @@ TEST(without_a_main_victim_all_are_the_subject)
 /* The sentence about each part of a probe, if web waits for that alone. */
 static void assert_phrases(const char *name, const char *culprit, const char *const *phrases)
 {
-	for (unsigned int i = 0; i < why__parts(name); i++) {
+	for (unsigned int i = 0; i < why__words(name)->nr_parts; i++) {
 		if (!phrases[i])
 			continue;
 		new_probe(name);
-		add("web (1)", why__part(name, i), culprit, 5);
+		add("web (1)", why__part(name, i)->name, culprit, 5);
 		assert_sentence(unit_text("100 %% of the slow time of web (1): %s", phrases[i]));
 	}
-	assert_null(why__part(name, why__parts(name)));
+	assert_null(why__part(name, why__words(name)->nr_parts)->name);
 }
 
 TEST(each_part_has_a_phrase)
@@ -268,7 +270,7 @@ TEST(each_part_has_a_phrase)
 		[WHY_RUNQLAT_MOVED] = "waiting for another CPU, before a move",
 	};
 
-	assert_int_equal(why__parts("runqlat"), WHY_RUNQLAT_PARTS);
+	assert_int_equal(why__words("runqlat")->nr_parts, WHY_RUNQLAT_PARTS);
 	assert_phrases("runqlat", NULL, phrases);
 	assert_int_equal(why__find_part("runqlat", "quota"), WHY_RUNQLAT_QUOTA);
 	assert_int_equal(why__find_part("runqlat", "none"), -ENOENT);
@@ -290,10 +292,10 @@ TEST(each_part_of_a_request_has_a_phrase)
 		[WHY_IOLAT_WRITEBACK] = NULL,
 	};
 
-	assert_int_equal(why__parts("iolat"), WHY_IOLAT_PARTS);
+	assert_int_equal(why__words("iolat")->nr_parts, WHY_IOLAT_PARTS);
 	assert_phrases("iolat", "backup (2)", phrases);
-	assert_int_equal(why__metric("iolat"), 2); /* total */
-	assert_int_equal(why__metric("runqlat"), 0);
+	assert_int_equal(why__words("iolat")->metric, 2); /* total */
+	assert_int_equal(why__words("runqlat")->metric, 0);
 }
 
 TEST(latscope_itself_is_told_and_is_no_answer)

@@ -12,6 +12,8 @@
 
 #include <probes/kit/why.bpf.h>
 
+#include "types.h"
+
 /* Completions that a disk's ring holds, and that one request is compared with. */
 #define RING 1024
 #define WAYS 4

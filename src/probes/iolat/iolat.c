@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include <bpf/bpf.h>
@@ -17,7 +18,9 @@
 #include <probes/kit/kernel.h>
 #include <probes/kit/tracing.h>
 
+#include "types.h"
 #include "iolat.skel.h"
+#include "why_disks.h"
 
 /*
  * The kernel's stamps count as correct if they change the mean latency by less than this share, a
@@ -90,6 +93,8 @@ struct iolat {
 	struct disk_list at_attach; /* just before it */
 	uint64_t attach_ns;
 	bool stacked; /* there are disks on others, whose bios are followed */
+	struct why_disks disks; /* models of them; with config.why */
+	size_t kinds_size, loads_size; /* of what is mapped for these */
 	struct disk_older older; /* at the end: requests from before the attach */
 	bool sees_held; /* of the metric wait: what io.max holds back, too */
 };
@@ -347,6 +352,36 @@ static int start_check(struct bpf_probe *probe)
 	return 0;
 }
 
+static int map_disks(const struct bpf_probe *probe)
+{
+	struct iolat *iolat = probe->skel;
+	struct why_disks *disks = &iolat->disks;
+
+	if (!probe->config.why)
+		return 0;
+	disks->loads = why__map(probe, "why_loads", sizeof(struct why_load), PROT_READ,
+				&iolat->loads_size);
+	disks->kinds = why__map(probe, "why_kinds", sizeof(struct why_kind), PROT_READ | PROT_WRITE,
+				&iolat->kinds_size);
+	return disks->loads && disks->kinds ? 0 : -errno;
+}
+
+static const char *name_disk(void *context, __u64 disk, char *out)
+{
+	const struct lat_key key = { .id = disk, .by = LAT_BY_DISK };
+
+	return names__key(context, &key, NULL, out);
+}
+
+static void iolat_learn(struct bpf_probe *probe, char *text, size_t size)
+{
+	const struct iolat *iolat = probe->skel;
+
+	why_disks__learn(&iolat->disks);
+	if (text)
+		why_disks__describe(&iolat->disks, name_disk, probe->common.names, text, size);
+}
+
 static int iolat_start(struct bpf_probe *probe, struct lat_control **control)
 {
 	struct iolat *iolat = probe->skel;
@@ -356,7 +391,9 @@ static int iolat_start(struct bpf_probe *probe, struct lat_control **control)
 
 	*control = &iolat->skel->bss->control;
 	probe->why_control = &iolat->skel->bss->why_control;
-	err = disk_list__read(&iolat->at_attach, "", probe->config.disk);
+	err = map_disks(probe);
+	if (!err)
+		err = disk_list__read(&iolat->at_attach, "", probe->config.disk);
 	iolat->attach_ns = clock__now_ns();
 	if (!err && probe->method == &methods[STAMPS])
 		err = start_check(probe);
@@ -654,31 +691,29 @@ static void iolat_close(struct bpf_probe *probe)
 {
 	struct iolat *iolat = probe->skel;
 
+	if (iolat->disks.loads)
+		munmap((void *)iolat->disks.loads, iolat->loads_size);
+	if (iolat->disks.kinds)
+		munmap(iolat->disks.kinds, iolat->kinds_size);
 	bpf_link__destroy(iolat->check);
 	iolat_bpf__destroy(iolat->skel);
 	disk_list__free(&iolat->at_attach);
 	free(iolat);
 }
 
-const struct bpf_probe_ops iolat_ops = {
-	.common = {
-		BPF_PROBE_LIFECYCLE,
-		.by_default = true,
-		.explains = true,
-		.name = "iolat",
-		.tail_ns = TAIL_NS,
-		.nr_metrics = 4,
-		.metrics = { { "device", "block request, first issue to the driver to completion" },
-			     { "queued", "block request, allocated to first issue" },
-			     { "total", "block request, allocated to completion" },
-			     { "wait", "bio, submitted to its request allocated" } },
-		.optional = 1U << WAIT,
-		.splits = TASK_SPLITS | 1U << LAT_BY_DISK | 1U << LAT_BY_OP | 1U << LAT_BY_CPU,
-		.methods = methods,
-		.nr_methods = sizeof(methods) / sizeof(methods[0]),
-		.second_best = iolat_second_best,
-		.differs = iolat_differs,
-	},
+static const struct why_map why_maps[] = {
+	{ "why_work", 0 },
+	{ "why_flights", IOLAT_LINES },
+	{ "why_disks", WHY_DISKS },
+	{ "why_loads", WHY_DISKS },
+	{ "why_kinds", WHY_KINDS },
+	{ "why_names", WHY_IOLAT_NAMES },
+	{ NULL, 0 },
+};
+
+static const struct bpf_probe_ops ops = {
+	.why_maps = why_maps,
+	.learn = iolat_learn,
 	.open = iolat_open,
 	.suits = iolat_suits,
 	.prepare = iolat_prepare,
@@ -689,4 +724,24 @@ const struct bpf_probe_ops iolat_ops = {
 	.account = ACCOUNT_REQUESTS,
 	.expect = iolat_expect,
 	.close = iolat_close,
+};
+
+const struct probe_ops iolat_probe = {
+	BPF_PROBE_LIFECYCLE,
+	.by_default = true,
+	.explains = true,
+	.name = "iolat",
+	.tail_ns = TAIL_NS,
+	.nr_metrics = 4,
+	.metrics = { { "device", "block request, first issue to the driver to completion" },
+		     { "queued", "block request, allocated to first issue" },
+		     { "total", "block request, allocated to completion" },
+		     { "wait", "bio, submitted to its request allocated" } },
+	.optional = 1U << WAIT,
+	.splits = TASK_SPLITS | 1U << LAT_BY_DISK | 1U << LAT_BY_OP | 1U << LAT_BY_CPU,
+	.methods = methods,
+	.nr_methods = sizeof(methods) / sizeof(methods[0]),
+	.second_best = iolat_second_best,
+	.differs = iolat_differs,
+	.bpf = &ops,
 };

@@ -11,6 +11,8 @@
 
 #include <latscope/why.h>
 
+#include "types.h"
+
 #define WHY_DISKS_ALONE 4 /* least requests alone on a disk that say how long one takes */
 #define WHY_DISKS_BATCHES 3 /* least batches that say what a request costs */
 #define WHY_DISKS_REQUESTS 64 /* least requests that say that the disk has no batches */

@@ -325,7 +325,7 @@ int bpf_probe__open(struct probe **out, const struct probe_ops *ops,
 	if (!probe)
 		return -ENOMEM;
 	probe->common.ops = ops;
-	probe->ops = (const struct bpf_probe_ops *)ops;
+	probe->ops = ops->bpf;
 	probe->config = *config;
 	probe->config.by &= ops->splits;
 	probe->config.first_rows = config->rows - config->rows / LIGHT_SHARE;
@@ -363,7 +363,8 @@ static void conclude(struct bpf_probe *probe)
 	struct run_probe *entry = probe->common.entry;
 
 	cost__missed(&probe->cost, probe, entry);
-	fault_count__apply(&probe->fault_count, probe->cost.recursion_missed, entry);
+	if (probe->ops->count_unseen)
+		probe->ops->count_unseen(probe, probe->cost.recursion_missed, entry);
 	bpf_probe__rename(probe, &entry->total, probe->common.names);
 	verify__conclude(&probe->verify, probe, entry);
 }

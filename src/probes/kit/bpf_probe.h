@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The BPF histograms: probes whose programs count latencies into cells and rows. memlat,
- * runqlat, iolat and softirq differ in struct bpf_probe_ops only; the same functions open, read
- * and close all of them.
+ * The BPF histograms: probes whose programs count latencies into cells and rows. They differ in
+ * struct bpf_probe_ops only; the same functions open, read and close all of them.
  */
 #ifndef LATSCOPE_PROBES_KIT_BPF_PROBE_H
 #define LATSCOPE_PROBES_KIT_BPF_PROBE_H
@@ -12,8 +11,6 @@
 #include <bpf/libbpf.h>
 
 #include <core/account.h>
-#include <probes/memlat/fault_count.h>
-
 #include "cost.h"
 #include "inject.h"
 #include "kernel_check.h"
@@ -33,8 +30,6 @@ struct bpf_probe;
 
 /* What differs between these probes. */
 struct bpf_probe_ops {
-	struct probe_ops common; /* first: see BPF_PROBE_LIFECYCLE */
-
 	/* Opens the skeleton with the options of probe->types, and sets its config. */
 	int (*open)(struct bpf_probe *probe, struct bpf_object_skeleton **skeleton);
 	/* Can this method be tried on this kernel? If not, gives the reason. NULL: always. */
@@ -54,6 +49,19 @@ struct bpf_probe_ops {
 	 * itself. NULL: it does.
 	 */
 	void (*count_missed)(struct bpf_probe *probe, bool closes);
+	/*
+	 * After the window: corrects what no program saw. `missed_at_open`: recursion_missed when
+	 * it opened. NULL: nothing.
+	 */
+	void (*count_unseen)(const struct bpf_probe *probe, uint64_t missed_at_open,
+			     struct run_probe *entry);
+	/* Maps of `why` that the other probes do not have; ends with an empty name. NULL: none. */
+	const struct why_map *why_maps;
+	/*
+	 * With config.why, soon after each poll: sets what the programs need to explain samples.
+	 * `text` (NULL: not wanted) gets what is known of disks, see struct run_why. NULL: nothing.
+	 */
+	void (*learn)(struct bpf_probe *probe, char *text, size_t size);
 	/* Adds to the sentence on the mechanism what the window has shown. NULL: nothing. */
 	void (*conclude)(const struct bpf_probe *probe, const struct run_data *data,
 			 char text[RUN_TEXT]);
@@ -86,14 +94,10 @@ struct bpf_probe {
 	struct why_request why_request;
 	struct why_control *why_control; /* in the skeleton's .bss; set by the ops */
 	uint64_t why_row_ns; /* time of the rows of the last interval */
-	struct fault_events *events; /* for memlat by perf-event; else NULL */
 	uint64_t missed; /* ends for which no program ran, as counted by count_missed() */
 	struct lat_oldest oldest; /* whose wait in flight is the oldest, by in_flight() */
-	struct fault_count fault_count; /* of memlat */
 	const struct run_metric *metric; /* its first metric; NULL: as the method or the ops say */
 	uint64_t skipped_ends; /* skipped runs of the end program when the window opened */
-	/* why faults in progress at the start are unknown; NULL: they are known */
-	const char *unmarked;
 	const char *skipped; /* a better method that the verifier refused; NULL: none */
 	struct cost cost;
 	struct verify verify;
@@ -119,11 +123,6 @@ static inline struct bpf_probe *bpf_probe(struct probe *common)
 	return (struct bpf_probe *)common;
 }
 
-extern const struct bpf_probe_ops memlat_ops;
-extern const struct bpf_probe_ops runqlat_ops;
-extern const struct bpf_probe_ops iolat_ops;
-extern const struct bpf_probe_ops softirq_ops;
-
 int bpf_probe__open(struct probe **out, const struct probe_ops *ops,
 		    const struct probe_request *request, char why[RUN_TEXT]);
 int bpf_probe__describe(struct probe *probe);
@@ -133,7 +132,7 @@ probe_step_fn bpf_probe__prepare, bpf_probe__before_open, bpf_probe__arm, bpf_pr
 	bpf_probe__start, bpf_probe__poll, bpf_probe__before_close, bpf_probe__disarm,
 	bpf_probe__in_flight, bpf_probe__after_close, bpf_probe__stop, bpf_probe__interval;
 
-/* The fields of `common` that are the same for all. */
+/* The fields of struct probe_ops that are the same for all. */
 #define BPF_PROBE_LIFECYCLE                                                                  \
 	.needs_bpf = true, .takes_turns = true, .open = bpf_probe__open,                     \
 	.describe = bpf_probe__describe, .close = bpf_probe__close, .poll_ns = COST_POLL_NS, \

@@ -5,16 +5,19 @@
 #include <string.h>
 
 #include <core/split.h>
-#include <probes/ringlat/ringlat.h>
-#include <probes/rmid/rmid.h>
-#include <probes/tierlat/tierlat.h>
 
 #include "bpf_probe.h"
 
-const struct probe_ops *const probe_list[] = { &memlat_ops.common, &runqlat_ops.common,
-					       &iolat_ops.common,  &softirq_ops.common,
-					       &rmid_ops,	   &tierlat_ops,
-					       &ringlat_ops,	   NULL };
+#define PROBE(name) extern const struct probe_ops name##_probe;
+#include <probes.h>
+#undef PROBE
+
+#define PROBE(name) &name##_probe,
+const struct probe_ops *const probe_list[] = {
+#include <probes.h>
+	NULL
+};
+#undef PROBE
 
 const struct probe_ops *probe__find(const char *name)
 {

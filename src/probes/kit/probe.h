@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The lifecycle of a probe. Each probe is a struct probe_ops in probe_list[]: memlat, runqlat,
- * iolat, softirq, rmid, tierlat, ringlat. A session opens probes, takes them through one window and
- * closes them. Functions return 0 or -errno and print nothing.
+ * The lifecycle of a probe. Each probe is a struct probe_ops NAME_probe, in the folder NAME; PROBES
+ * in mk/compile.mk lists those that are built. A session opens probes, takes them through one
+ * window and closes them. Functions return 0 or -errno and print nothing.
  */
 #ifndef LATSCOPE_PROBES_KIT_PROBE_H
 #define LATSCOPE_PROBES_KIT_PROBE_H
@@ -120,6 +120,7 @@ typedef int probe_step_fn(struct probe *probe, uint64_t at_ns);
 
 struct probe_ops {
 	const char *name;
+	const struct bpf_probe_ops *bpf; /* of a BPF histogram, see bpf_probe.h; else NULL */
 	const char *what; /* what it measures, in one line; NULL: the text of the first metric */
 	bool by_default; /* `record` uses it if no probe is named */
 	bool explains; /* one of its methods can say why samples were slow */
@@ -163,7 +164,7 @@ struct probe_ops {
 	int (*close)(struct probe *probe, char why[RUN_TEXT]);
 };
 
-/* All probes, in the order of reports; NULL-terminated. */
+/* All that are built, in the order of reports; NULL-terminated. */
 extern const struct probe_ops *const probe_list[];
 
 const struct probe_ops *probe__find(const char *name); /* NULL: unknown */

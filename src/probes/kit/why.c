@@ -15,7 +15,6 @@
 #include <core/units.h>
 #include <core/why.h>
 #include <core/why_traits.h>
-#include <probes/iolat/why_disks.h>
 #include <symbols/symbols.h>
 
 #include "bpf_probe.h"
@@ -32,9 +31,8 @@ struct why_reader {
 	struct why_control *control;
 	const struct why_cell *cells; /* mapped, one per CPU */
 	struct why_pairs pairs;
-	struct why_disks disks; /* iolat; else NULL */
 	const struct why_traits *traits; /* WHY_TRAITS, mapped: runqlat; else NULL */
-	size_t cells_size, pairs_size, loads_size, kinds_size, traits_size;
+	size_t cells_size, pairs_size, traits_size;
 	struct ring_buffer *events;
 	bool has_threshold;
 	struct why_candidates candidates; /* until then */
@@ -47,21 +45,12 @@ struct why_reader {
 	bool raised; /* it was said that the threshold was raised */
 };
 
-static const struct {
-	const char *name;
-	uint32_t entries; /* 0: one per CPU */
-} maps[] = {
+/* All probes that explain samples may have these. */
+static const struct why_map common_maps[] = {
 	{ "why_cells", 0 },
 	{ "why_pairs", WHY_PLACES },
-	{ "why_traits", WHY_TRAITS },
 	{ "why_events", 0 }, /* see room_for_events() */
-	{ "places", 0 },
-	{ "why_work", 0 },
-	{ "why_flights", IOLAT_LINES },
-	{ "why_disks", WHY_DISKS },
-	{ "why_loads", WHY_DISKS },
-	{ "why_kinds", WHY_KINDS },
-	{ "why_names", WHY_IOLAT_NAMES },
+	{ NULL, 0 },
 };
 
 /* In bytes. */
@@ -75,32 +64,37 @@ static uint32_t room_for_events(const struct bpf_probe *probe)
 	return bytes;
 }
 
-static uint32_t entries_of(const struct bpf_probe *probe, size_t i)
+static uint32_t entries_of(const struct bpf_probe *probe, const struct why_map *map)
 {
-	if (!strcmp(maps[i].name, "why_events"))
+	if (!strcmp(map->name, "why_events"))
 		return room_for_events(probe);
-	return maps[i].entries ? maps[i].entries : (uint32_t)probe->cpus;
+	return map->entries ? map->entries : (uint32_t)probe->cpus;
 }
 
-int why__size(struct bpf_probe *probe)
+static int size_maps(struct bpf_probe *probe, const struct why_map *maps)
 {
 	struct bpf_map *map;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < sizeof(maps) / sizeof(maps[0]); i++) {
-		map = bpf_object__find_map_by_name(probe->obj, maps[i].name);
-		if (!map)
-			continue;
-		if (probe->config.why)
-			err = bpf_map__set_max_entries(map, entries_of(probe, i));
-		else
+	for (; !err && maps && maps->name; maps++) {
+		map = bpf_object__find_map_by_name(probe->obj, maps->name);
+		if (map && probe->config.why)
+			err = bpf_map__set_max_entries(map, entries_of(probe, maps));
+		else if (map)
 			err = bpf_map__set_autocreate(map, false);
 	}
 	return err;
 }
 
-static void *map_memory(const struct bpf_probe *probe, const char *name, size_t entry, int access,
-			size_t *size)
+int why__size(struct bpf_probe *probe)
+{
+	int err = size_maps(probe, common_maps);
+
+	return err ? err : size_maps(probe, probe->ops->why_maps);
+}
+
+void *why__map(const struct bpf_probe *probe, const char *name, size_t entry, int access,
+	       size_t *size)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(probe->obj, name);
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -156,16 +150,12 @@ int why__open(struct bpf_probe *probe, struct why_control *control,
 	probe->why = reader;
 	reader->request = *request;
 	reader->control = control;
-	reader->cells = map_memory(probe, "why_cells", sizeof(struct why_cell), PROT_READ,
-				   &reader->cells_size);
-	reader->pairs.pairs = map_memory(probe, "why_pairs", sizeof(struct why_pair),
-					 PROT_READ | PROT_WRITE, &reader->pairs_size);
-	reader->disks.loads = map_memory(probe, "why_loads", sizeof(struct why_load), PROT_READ,
-					 &reader->loads_size);
-	reader->disks.kinds = map_memory(probe, "why_kinds", sizeof(struct why_kind),
-					 PROT_READ | PROT_WRITE, &reader->kinds_size);
-	reader->traits = map_memory(probe, "why_traits", sizeof(struct why_traits), PROT_READ,
-				    &reader->traits_size);
+	reader->cells = why__map(probe, "why_cells", sizeof(struct why_cell), PROT_READ,
+				 &reader->cells_size);
+	reader->pairs.pairs = why__map(probe, "why_pairs", sizeof(struct why_pair),
+				       PROT_READ | PROT_WRITE, &reader->pairs_size);
+	reader->traits = why__map(probe, "why_traits", sizeof(struct why_traits), PROT_READ,
+				  &reader->traits_size);
 	reader->events = ring_buffer__new(
 		bpf_map__fd(bpf_object__find_map_by_name(probe->obj, "why_events")), take_event,
 		reader, NULL);
@@ -187,10 +177,6 @@ void why__close(struct bpf_probe *probe)
 		munmap((void *)reader->cells, reader->cells_size);
 	if (reader->pairs.pairs)
 		munmap(reader->pairs.pairs, reader->pairs_size);
-	if (reader->disks.loads)
-		munmap((void *)reader->disks.loads, reader->loads_size);
-	if (reader->disks.kinds)
-		munmap(reader->disks.kinds, reader->kinds_size);
 	if (reader->traits)
 		munmap((void *)reader->traits, reader->traits_size);
 	ring_buffer__free(reader->events);
@@ -213,29 +199,11 @@ int why__describe(struct bpf_probe *probe)
 	return err;
 }
 
-/* ---- disks ---- */
-
-static const char *name_disk(void *context, __u64 disk, char *out)
+/* `text`: see struct bpf_probe_ops. */
+static void learn(struct bpf_probe *probe, char *text, size_t size)
 {
-	const struct lat_key key = { .id = disk, .by = LAT_BY_DISK };
-
-	return names__key(context, &key, NULL, out);
-}
-
-static void learn_disks(const struct why_reader *reader)
-{
-	if (reader->disks.loads && reader->disks.kinds)
-		why_disks__learn(&reader->disks);
-}
-
-static void describe_disks(struct bpf_probe *probe)
-{
-	const struct why_disks *disks = &probe->why->disks;
-	struct run_why *why = probe->common.entry->why;
-
-	if (disks->loads && disks->kinds)
-		why_disks__describe(disks, name_disk, probe->common.names, why->disks,
-				    sizeof(why->disks));
+	if (probe->ops->learn)
+		probe->ops->learn(probe, text, size);
 }
 
 /* ---- the threshold ---- */
@@ -328,7 +296,7 @@ static void adapt(struct bpf_probe *probe, uint64_t at_ns)
 
 	if (at_ns < since + FIRST_NS)
 		return;
-	bpf_probe__read_hist(probe, why__metric(probe->common.ops->name), &now);
+	bpf_probe__read_hist(probe, why__words(probe->common.ops->name)->metric, &now);
 	hist__delta(&gained, &now, &reader->hist);
 	if (!set_threshold(probe, &gained, at_ns - since))
 		return;
@@ -342,7 +310,7 @@ void why__poll(struct bpf_probe *probe, uint64_t at_ns)
 		return;
 	probe->why->symbols = probe->common.symbols;
 	ring_buffer__consume(probe->why->events);
-	learn_disks(probe->why);
+	learn(probe, NULL, 0);
 	if (!probe->why->set_ns)
 		adapt(probe, at_ns);
 }
@@ -442,9 +410,9 @@ static const char *name_culprit(struct bpf_probe *probe, const struct why_who *w
 {
 	const struct lat_key disk = { .id = who->id, .by = LAT_BY_DISK };
 
-	if (why__is_of_quota(probe->common.ops->name, part)) /* without an ID, it is not known */
+	if (why__part(probe->common.ops->name, part)->of_quota) /* without an ID, it is not known */
 		return who->id && who->comm[0] ? name_quota(probe, who, out) : NULL;
-	if (who->id && why__is_of_disk(probe->common.ops->name, part))
+	if (who->id && why__part(probe->common.ops->name, part)->of_disk)
 		return names__key(probe->common.names, &disk, NULL, out);
 	return name_victim(probe, who, out);
 }
@@ -460,7 +428,7 @@ static int set_traits(const struct bpf_probe *probe, const struct why_pair *pair
 	char traits[WHY_TRAITS_TEXT];
 	int err;
 
-	if (!why__has_traits(probe->common.ops->name))
+	if (!why__words(probe->common.ops->name)->traits)
 		return 0;
 	err = table__set_text(table, WHY_VICTIM_TRAITS, traits_of(probe, pair->victim.id, traits));
 	if (err)
@@ -476,7 +444,7 @@ static void set_amount(struct bpf_probe *probe, const struct why_amount *amount)
 	table__set_integer(table, WHY_NS, (int64_t)amount->ns);
 	table__set_integer(table, WHY_EVENTS, (int64_t)amount->count);
 	table__set_integer(table, WHY_OVER_NS, (int64_t)probe->why->control->over_ns);
-	if (!why__has_requests(probe->common.ops->name))
+	if (!why__words(probe->common.ops->name)->requests)
 		return;
 	table__set_integer(table, WHY_READ_BYTES, (int64_t)amount->read_bytes);
 	table__set_integer(table, WHY_WRITTEN_BYTES, (int64_t)amount->written_bytes);
@@ -498,13 +466,13 @@ static int add_pair(void *context, const struct why_pair *pair, bool placed,
 		placed ? name_culprit(probe, &pair->culprit, pair->part, room[1]) : "(other)";
 	int err;
 
-	if (!culprit && why__is_of_task(module, pair->part))
+	if (!culprit && why__part(module, pair->part)->of_task)
 		culprit = "(other)";
 	err = table__add_row(table, probe->why_row_ns);
 	if (!err)
 		err = table__set_text(table, WHY_VICTIM, victim ? victim : "(unknown)");
 	if (!err)
-		err = table__set_text(table, WHY_PART, why__part(module, pair->part));
+		err = table__set_text(table, WHY_PART, why__part(module, pair->part)->name);
 	if (!err)
 		err = table__set_text(table, WHY_CULPRIT, culprit);
 	if (!err && placed)
@@ -559,7 +527,8 @@ static int set_culprits(struct bpf_probe *probe, struct why_event *event)
 		err = table__set_text(table, column,
 				      name_culprit(probe, &culprit.who, culprit.part, name));
 		if (!err)
-			err = table__set_text(table, column + 1, why__part(module, culprit.part));
+			err = table__set_text(table, column + 1,
+					      why__part(module, culprit.part)->name);
 		table__set_integer(table, column + 2, (int64_t)culprit.ns);
 	}
 	return err;
@@ -616,7 +585,7 @@ static int set_request(struct bpf_probe *probe, const struct why_event *event)
 	const struct lat_key op = { .id = event->op, .by = LAT_BY_OP };
 	const struct lat_key disk = { .id = event->disk, .by = LAT_BY_DISK };
 	struct table *table = probe->common.entry->why->events;
-	unsigned int column = WHY_SLOW_PARTS + why__parts(probe->common.ops->name);
+	unsigned int column = WHY_SLOW_PARTS + why__words(probe->common.ops->name)->nr_parts;
 	char name[RUN_NAME];
 	int err;
 
@@ -663,12 +632,12 @@ static int add_event(struct bpf_probe *probe, struct why_event *event, uint64_t 
 		table__set_integer(table, WHY_SLOW_STACK_PID, event->stack_tgid);
 		table__set_integer(table, WHY_SLOW_STACK_TID, event->stack_tid);
 	}
-	for (unsigned int i = 0; i < why__parts(probe->common.ops->name); i++)
+	for (unsigned int i = 0; i < why__words(probe->common.ops->name)->nr_parts; i++)
 		table__set_integer(table, WHY_SLOW_PARTS + i, (int64_t)event->part_ns[i]);
 	err = set_texts(probe, event);
 	if (!err)
 		err = name_stacks(probe->common.symbols, event);
-	if (!err && why__has_requests(probe->common.ops->name))
+	if (!err && why__words(probe->common.ops->name)->requests)
 		err = set_request(probe, event);
 	return err ? err : set_culprits(probe, event);
 }
@@ -749,8 +718,7 @@ int why__interval(struct bpf_probe *probe, uint64_t at_ns)
 	if (!reader || probe->common.skip_keys)
 		return 0;
 	read_cells(probe, probe->common.entry->why);
-	learn_disks(reader);
-	describe_disks(probe);
+	learn(probe, probe->common.entry->why->disks, sizeof(probe->common.entry->why->disks));
 	err = read_events(probe, at_ns); /* in order of time after the last interval */
 	if (probe->closed && !reader->has_threshold)
 		choose_slowest(probe);

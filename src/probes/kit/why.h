@@ -7,6 +7,7 @@
 #define LATSCOPE_PROBES_KIT_WHY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <latscope/why.h>
@@ -32,11 +33,24 @@ struct why_request {
 	bool is_optional; /* rather a method that cannot explain than none */
 };
 
+/* A map of programs that explain samples. */
+struct why_map {
+	const char *name;
+	uint32_t entries; /* 0: one per CPU */
+};
+
 struct bpf_probe;
 struct why_reader;
 
 /* Between open and load. Without config.why the maps are not created. */
 int why__size(struct bpf_probe *probe);
+
+/*
+ * The memory of a map whose values have `entry` bytes. NULL: the object has no such map, or the
+ * kernel refuses.
+ */
+void *why__map(const struct bpf_probe *probe, const char *name, size_t entry, int access,
+	       size_t *size);
 
 /* After load. `control` is in the memory of the programs. */
 int why__open(struct bpf_probe *probe, struct why_control *control,

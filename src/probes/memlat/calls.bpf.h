@@ -9,6 +9,8 @@
 #include <probes/kit/filter.bpf.h>
 #include <probes/kit/sample.bpf.h>
 
+#include "types.h"
+
 const volatile struct lat_config config = {};
 /* No filter, no split, no parts of slow faults, and each program is attached once. */
 const volatile bool plain = false;

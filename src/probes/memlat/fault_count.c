@@ -9,14 +9,14 @@
  * Those of unknown start may have failed, which the kernel does not count: so for the most that can
  * have been missed, they do not belong to it.
  */
-static uint64_t seen(const struct bpf_probe *probe, bool by_events)
+static uint64_t seen(const struct fault_count *count, const struct bpf_probe *probe)
 {
 	struct lat_cell sum = { 0 };
 
 	run__add_cells(&sum, probe->cells, probe->cell_stride, probe->cpus);
-	if (!by_events)
+	if (!count->by_events)
 		return run__recorded(&sum) - sum.counts[LAT_ERRORS];
-	if (!probe->fault_count.filters) /* those are of other CPUs, and the kernel counts them */
+	if (!count->filters) /* those are of other CPUs, and the kernel counts them */
 		sum.counts[LAT_UNMATCHED] += sum.counts[LAT_FILTERED];
 	return run__recorded(&sum) + sum.counts[LAT_MISSED_START] + sum.counts[LAT_UNMATCHED] +
 	       sum.counts[LAT_NEGATIVE];
@@ -32,13 +32,13 @@ static uint64_t missed(const struct bpf_probe *probe)
 void fault_count__begin(struct fault_count *count, struct bpf_probe *probe,
 			struct memlat_unseen *unseen)
 {
-	count->before = seen(probe, count->by_events);
+	count->before = seen(count, probe);
 	unseen->faults = 0;
 	unseen->at_events = count->by_events && count->filters;
 	unseen->since_ns = clock__now_ns();
 	count->known = !bpf_probe__iterate(probe, "unseen_begin");
 	__atomic_store_n(&unseen->counts, 1, __ATOMIC_SEQ_CST);
-	count->after = seen(probe, count->by_events);
+	count->after = seen(count, probe);
 	count->missed_after = missed(probe);
 }
 
@@ -46,11 +46,11 @@ void fault_count__end(struct fault_count *count, struct bpf_probe *probe,
 		      struct memlat_unseen *unseen)
 {
 	count->missed_next = missed(probe);
-	count->next = seen(probe, count->by_events);
+	count->next = seen(count, probe);
 	count->known = count->known && !bpf_probe__iterate(probe, "unseen_end");
 	__atomic_store_n(&unseen->counts, 0, __ATOMIC_SEQ_CST);
 	count->faults = unseen->faults;
-	count->last = seen(probe, count->by_events);
+	count->last = seen(count, probe);
 }
 
 static uint64_t beyond(uint64_t all, uint64_t part)

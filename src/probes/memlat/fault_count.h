@@ -8,6 +8,8 @@
 
 #include <core/run.h>
 
+#include "types.h"
+
 struct bpf_probe;
 
 /* What the probe has counted around the two readings of the kernel's counts. */

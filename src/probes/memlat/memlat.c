@@ -12,7 +12,9 @@
 #include <probes/kit/kernel.h>
 #include <probes/kit/refusal.h>
 
+#include "fault_count.h"
 #include "fault_events.h"
+#include "types.h"
 #include "memlat.skel.h"
 
 #define TASK_SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
@@ -25,6 +27,19 @@
 
 /* For the ends of tasks. */
 #define TASK_NEEDS "BPF tracepoints with BTF, and task storage (Linux 5.13)"
+
+struct memlat {
+	struct memlat_bpf *skel;
+	struct fault_events *events; /* by perf-event; else NULL */
+	struct fault_count count;
+	/* why faults in progress at the start are unknown; NULL: they are known */
+	const char *unmarked;
+};
+
+static struct memlat *memlat(const struct bpf_probe *probe)
+{
+	return probe->skel;
+}
 
 enum { FENTRY, KPROBE, PERF_EVENT };
 
@@ -120,17 +135,25 @@ static bool sees_each_end(const struct bpf_probe *probe)
 
 static int memlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **skeleton)
 {
-	struct memlat_bpf *skel = memlat_bpf__open_opts(&probe->types.options);
+	struct memlat *memlat = calloc(1, sizeof(*memlat));
+	struct memlat_bpf *skel;
+	int err;
 
-	if (!skel)
-		return -errno;
+	if (!memlat)
+		return -ENOMEM;
+	skel = memlat->skel = memlat_bpf__open_opts(&probe->types.options);
+	if (!skel) {
+		err = -errno;
+		free(memlat);
+		return err;
+	}
 	PROBE_CONFIGURE(skel, probe);
 	skel->rodata->plain = !probe->config.by && !probe->config.why && !probe->config.again &&
 			      !probe->config.cpus && !probe__filters_tasks(&probe->config);
 	if (!probe->config.by && !probe->config.again && !probe->config.cpus &&
 	    !sees_each_end(probe))
 		skel->rodata->usual_ns = usual_ns(probe->config.tail_ns);
-	probe->skel = skel;
+	probe->skel = memlat;
 	*skeleton = skel->skeleton;
 	return 0;
 }
@@ -256,7 +279,7 @@ static bool wants_why_program(unsigned int i)
 
 static int prepare_why(struct bpf_probe *probe, struct bpf_object *obj)
 {
-	struct memlat_bpf *skel = probe->skel;
+	struct memlat_bpf *skel = memlat(probe)->skel;
 	int err = 0;
 
 	if (!probe->config.why) {
@@ -284,7 +307,7 @@ static const struct run_metric whole_fault = {
 
 static int attach_why(struct bpf_probe *probe)
 {
-	struct memlat_bpf *skel = probe->skel;
+	struct memlat_bpf *skel = memlat(probe)->skel;
 	int err = 0;
 
 	/* Without perf events, samples begin where handle_mm_fault() does. */
@@ -313,7 +336,7 @@ static bool stacks_are_safe(void)
 /* Does the kernel's count of tasks tell more than the programs? */
 static bool counts_faults(const struct bpf_probe *probe)
 {
-	return probe->fault_count.by_events || probe->fault_count.filters;
+	return memlat(probe)->count.by_events || memlat(probe)->count.filters;
 }
 
 static int memlat_prepare(struct bpf_probe *probe, struct bpf_object *obj)
@@ -323,8 +346,8 @@ static int memlat_prepare(struct bpf_probe *probe, struct bpf_object *obj)
 
 	if (!err)
 		err = each_kind_program(probe, load_program);
-	probe->fault_count.by_events = probe->method->metric;
-	probe->fault_count.filters = probe__filters_tasks(&probe->config);
+	memlat(probe)->count.by_events = probe->method->metric;
+	memlat(probe)->count.filters = probe__filters_tasks(&probe->config);
 	if (!err && counts_faults(probe))
 		err = probe__load_too(obj, "unseen_begin");
 	if (!err && counts_faults(probe))
@@ -337,18 +360,18 @@ static int memlat_prepare(struct bpf_probe *probe, struct bpf_object *obj)
 
 static int attach_events(struct bpf_probe *probe)
 {
-	struct memlat_bpf *skel = probe->skel;
+	struct memlat_bpf *skel = memlat(probe)->skel;
 	struct bpf_program *const ends[] = {
 		[FAULT_END_MINOR] = skel->progs.event_minor,
 		[FAULT_END_MAJOR] = skel->progs.event_major,
 	};
 
-	return fault_events__attach(&probe->events, probe, skel->progs.event_start, ends);
+	return fault_events__attach(&memlat(probe)->events, probe, skel->progs.event_start, ends);
 }
 
 static int attach_more(struct bpf_probe *probe)
 {
-	struct memlat_bpf *skel = probe->skel;
+	struct memlat_bpf *skel = memlat(probe)->skel;
 	const char *thp = thp_program(probe);
 
 	int err;
@@ -403,7 +426,7 @@ static int find_code(struct memlat_bpf *skel, const char *name, struct memlat_co
 /* The functions on the stack of a task that is in a fault. */
 static int find_codes(struct bpf_probe *probe)
 {
-	struct memlat_bpf *skel = probe->skel;
+	struct memlat_bpf *skel = memlat(probe)->skel;
 	int err = find_code(skel, "handle_mm_fault", &skel->bss->handler);
 
 	if (!err && probe->method->metric)
@@ -414,26 +437,26 @@ static int find_codes(struct bpf_probe *probe)
 /* Marks the faults in progress. If that is impossible, memlat_conclude() says so. */
 static int mark_faults(struct bpf_probe *probe)
 {
-	struct memlat_bpf *skel = probe->skel;
+	struct memlat_bpf *skel = memlat(probe)->skel;
 	int err;
 
 	if (!stacks_are_safe())
-		probe->unmarked = "this kernel (before 6.10) may warn when stacks are read";
+		memlat(probe)->unmarked = "this kernel (before 6.10) may warn when stacks are read";
 	else if (find_codes(probe))
-		probe->unmarked = "the kernel does not tell where its functions are";
-	if (probe->unmarked)
+		memlat(probe)->unmarked = "the kernel does not tell where its functions are";
+	if (memlat(probe)->unmarked)
 		return 0;
 	skel->bss->handler.start += ENTRY_CALL;
 	skel->bss->attached_ns = clock__now_ns();
 	err = bpf_probe__iterate(probe, "mark");
 	if (!skel->bss->stacks)
-		probe->unmarked = "latscope cannot read kernel stacks";
+		memlat(probe)->unmarked = "latscope cannot read kernel stacks";
 	return err;
 }
 
 static int memlat_start(struct bpf_probe *probe, struct lat_control **control)
 {
-	struct memlat_bpf *skel = probe->skel;
+	struct memlat_bpf *skel = memlat(probe)->skel;
 	int err = attach_more(probe);
 
 	*control = &skel->bss->control;
@@ -462,7 +485,7 @@ static void count_calls(const struct bpf_probe *probe, const struct memlat_call 
 
 static int memlat_in_flight(struct bpf_probe *probe, struct lat_in_flight *waits, bool *age_known)
 {
-	struct memlat_bpf *skel = probe->skel;
+	struct memlat_bpf *skel = memlat(probe)->skel;
 	int err;
 
 	*age_known = true;
@@ -480,9 +503,9 @@ static void memlat_conclude(const struct bpf_probe *probe, const struct run_data
 			    char text[RUN_TEXT])
 {
 	(void)data;
-	if (probe->unmarked)
+	if (memlat(probe)->unmarked)
 		snprintf(text, RUN_TEXT, "faults in progress at the start are unknown: %s",
-			 probe->unmarked);
+			 memlat(probe)->unmarked);
 }
 
 /*
@@ -514,50 +537,58 @@ static void memlat_expect(const struct bpf_probe *probe, const struct run_probe 
 
 static void memlat_count_missed(struct bpf_probe *probe, bool closes)
 {
-	struct memlat_bpf *skel = probe->skel;
+	struct memlat_bpf *skel = memlat(probe)->skel;
 
 	if (counts_faults(probe) && closes)
-		fault_count__end(&probe->fault_count, probe, &skel->bss->unseen);
+		fault_count__end(&memlat(probe)->count, probe, &skel->bss->unseen);
 	else if (counts_faults(probe))
-		fault_count__begin(&probe->fault_count, probe, &skel->bss->unseen);
-	if (!probe->events)
+		fault_count__begin(&memlat(probe)->count, probe, &skel->bss->unseen);
+	if (!memlat(probe)->events)
 		return;
 	if (closes)
-		probe->missed += fault_events__missed(probe->events, probe);
+		probe->missed += fault_events__missed(memlat(probe)->events, probe);
 	else
-		fault_events__open(probe->events, probe);
+		fault_events__open(memlat(probe)->events, probe);
+}
+
+static void memlat_count_unseen(const struct bpf_probe *probe, uint64_t missed_at_open,
+				struct run_probe *entry)
+{
+	fault_count__apply(&memlat(probe)->count, missed_at_open, entry);
 }
 
 static void memlat_close(struct bpf_probe *probe)
 {
-	memlat_bpf__destroy(probe->skel);
-	fault_events__free(probe->events);
-	probe->events = NULL;
+	memlat_bpf__destroy(memlat(probe)->skel);
+	fault_events__free(memlat(probe)->events);
+	free(memlat(probe));
 }
 
-const struct bpf_probe_ops memlat_ops = {
-	.common = {
-		BPF_PROBE_LIFECYCLE,
-		.by_default = true,
-		.explains = true,
-		.name = "memlat",
-		.tail_ns = PROBE_TAIL_NS,
-		.nr_metrics = 1,
-		.metrics = { { "handle_mm_fault",
-			       "page fault, handle_mm_fault() entry to return" } },
-		.splits = TASK_SPLITS | CALL_SPLITS | 1U << LAT_BY_MODE | 1U << LAT_BY_TYPE |
-			  1U << LAT_BY_CPU,
-		.methods = methods,
-		.nr_methods = sizeof(methods) / sizeof(methods[0]),
-	},
+static const struct bpf_probe_ops ops = {
 	.open = memlat_open,
 	.suits = memlat_suits,
 	.prepare = memlat_prepare,
 	.start = memlat_start,
 	.in_flight = memlat_in_flight,
 	.count_missed = memlat_count_missed,
+	.count_unseen = memlat_count_unseen,
 	.conclude = memlat_conclude,
 	.account = ACCOUNT_FAULTS,
 	.expect = memlat_expect,
 	.close = memlat_close,
+};
+
+const struct probe_ops memlat_probe = {
+	BPF_PROBE_LIFECYCLE,
+	.by_default = true,
+	.explains = true,
+	.name = "memlat",
+	.tail_ns = PROBE_TAIL_NS,
+	.nr_metrics = 1,
+	.metrics = { { "handle_mm_fault", "page fault, handle_mm_fault() entry to return" } },
+	.splits = TASK_SPLITS | CALL_SPLITS | 1U << LAT_BY_MODE | 1U << LAT_BY_TYPE |
+		  1U << LAT_BY_CPU,
+	.methods = methods,
+	.nr_methods = sizeof(methods) / sizeof(methods[0]),
+	.bpf = &ops,
 };

@@ -94,7 +94,7 @@ static int close_ringlat(struct probe *probe, char why[RUN_TEXT])
 	return 0;
 }
 
-const struct probe_ops ringlat_ops = {
+const struct probe_ops ringlat_probe = {
 	.tail_ns = PROBE_TAIL_NS,
 	.name = "ringlat",
 	.what = "crossing from user to kernel mode and back",

@@ -10,7 +10,7 @@
 
 #include "ring.h"
 
-extern const struct probe_ops ringlat_ops;
+extern const struct probe_ops ringlat_probe;
 
 /* Its own options, which must be given. */
 struct ringlat_config {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Turns the records of src/probes/rmid/rmid.bpf.c into the time of each process in each slot. Finds the process
- * of each span, and marks slots where it could not.
+ * Turns the records of rmid.bpf.c into the time of each process in each slot. Finds the process of
+ * each span, and marks slots where it could not.
  */
 #ifndef LATSCOPE_PROBES_RMID_ATTRIBUTION_H
 #define LATSCOPE_PROBES_RMID_ATTRIBUTION_H

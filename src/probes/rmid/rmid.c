@@ -762,7 +762,7 @@ static const char *trouble(struct probe *probe)
 	return rmid->nr_notes ? rmid->notes[--rmid->nr_notes] : NULL;
 }
 
-const struct probe_ops rmid_ops = {
+const struct probe_ops rmid_probe = {
 	.name = "rmid",
 	.what = "CPU time, counters and caches by process and millisecond",
 	.needs_bpf = true,

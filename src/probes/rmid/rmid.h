@@ -11,7 +11,7 @@
 
 #include <probes/kit/probe.h>
 
-extern const struct probe_ops rmid_ops;
+extern const struct probe_ops rmid_probe;
 
 /* Its own options; by default no counters are read. */
 struct rmid_config {

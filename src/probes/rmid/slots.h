@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sums the spans of CPU time from src/probes/rmid/rmid.bpf.c by slot of RMID_SLOT_NS and process. A slot is
+ * Sums the spans of CPU time from rmid.bpf.c by slot of RMID_SLOT_NS and process. A slot is
  * complete when the spans of every CPU have passed it; complete slots are returned in order of
  * time. Time that no span covers is counted as missing in its slot. Times: CLOCK_MONOTONIC, ns.
  */

@@ -8,6 +8,8 @@
 
 #include <probes/kit/sample.bpf.h>
 
+#include "types.h"
+
 CELLS_MAP(runqlat_cpu) cells SEC(".maps");
 
 static __always_inline struct runqlat_cpu *cpu_here(void)

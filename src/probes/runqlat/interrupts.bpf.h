@@ -13,6 +13,8 @@
 #include <probes/kit/kernel.bpf.h>
 #include <latscope/why.h>
 
+#include "types.h"
+
 #define SOURCES 4 /* in one turn; the time of others has no name */
 
 struct source {

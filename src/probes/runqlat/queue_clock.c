@@ -17,6 +17,8 @@
 #include <probes/kit/kernel.h>
 #include <probes/kit/refusal.h>
 
+#include "types.h"
+
 #define TRIES 5
 /* Clocks of two CPUs may differ by this much, in addition to the time of reading them. */
 #define APART_NS 50000

@@ -12,6 +12,7 @@
 #include <symbols/kallsyms.h>
 
 #include "queue_clock.h"
+#include "types.h"
 #include "runqlat.skel.h"
 
 /* Maximum delay of latscope's stamp of a wakeup after the kernel's. */
@@ -327,22 +328,14 @@ static void runqlat_close(struct bpf_probe *probe)
 	free(runqlat);
 }
 
-const struct bpf_probe_ops runqlat_ops = {
-	.common = {
-		BPF_PROBE_LIFECYCLE,
-		.by_default = true,
-		.explains = true,
-		.name = "runqlat",
-		.tail_ns = PROBE_TAIL_NS,
-		.nr_metrics = RUNQLAT_METRICS,
-		.metrics = { [RUNQLAT_RUN_QUEUE] = { "run_queue",
-						     "wait for a CPU, runnable to running" },
-			     [RUNQLAT_WAKEUP] = { "wakeup", "wakeup, requested to running" } },
-		.optional = WAKEUP,
-		.splits = SPLITS,
-		.methods = methods,
-		.nr_methods = sizeof(methods) / sizeof(methods[0]),
-	},
+static const struct why_map why_maps[] = {
+	{ "why_traits", WHY_TRAITS },
+	{ "places", 0 },
+	{ NULL, 0 },
+};
+
+static const struct bpf_probe_ops ops = {
+	.why_maps = why_maps,
 	.open = runqlat_open,
 	.prepare = runqlat_prepare,
 	.start = runqlat_start,
@@ -350,4 +343,20 @@ const struct bpf_probe_ops runqlat_ops = {
 	.account = ACCOUNT_WAITS,
 	.expect = runqlat_expect,
 	.close = runqlat_close,
+};
+
+const struct probe_ops runqlat_probe = {
+	BPF_PROBE_LIFECYCLE,
+	.by_default = true,
+	.explains = true,
+	.name = "runqlat",
+	.tail_ns = PROBE_TAIL_NS,
+	.nr_metrics = RUNQLAT_METRICS,
+	.metrics = { [RUNQLAT_RUN_QUEUE] = { "run_queue", "wait for a CPU, runnable to running" },
+		     [RUNQLAT_WAKEUP] = { "wakeup", "wakeup, requested to running" } },
+	.optional = WAKEUP,
+	.splits = SPLITS,
+	.methods = methods,
+	.nr_methods = sizeof(methods) / sizeof(methods[0]),
+	.bpf = &ops,
 };

@@ -8,6 +8,8 @@
 #include <probes/kit/kernel.bpf.h>
 #include <latscope/event.h>
 
+#include "types.h"
+
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

@@ -8,6 +8,8 @@
 
 #include <probes/kit/why.bpf.h>
 
+#include "types.h"
+
 /* User space sizes it to WHY_TRAITS. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

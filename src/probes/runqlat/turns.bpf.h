@@ -11,6 +11,7 @@
 
 #include "interrupts.bpf.h"
 #include "traits.bpf.h"
+#include "types.h"
 
 /*
  * Each turn refers to a name in a ring of names. The later turns of a task refer to the same one,

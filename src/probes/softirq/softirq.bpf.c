@@ -7,6 +7,8 @@
 #include <probes/kit/filter.bpf.h>
 #include <probes/kit/sample.bpf.h>
 
+#include "types.h"
+
 const volatile struct lat_config config = {};
 struct lat_control control = {};
 

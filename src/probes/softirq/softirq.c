@@ -3,6 +3,7 @@
 
 #include <probes/kit/bpf_probe.h>
 
+#include "types.h"
 #include "softirq.skel.h"
 
 #define MECHANISM "own clock from softirq_entry to softirq_exit, interrupts included"
@@ -92,18 +93,7 @@ static void softirq_close(struct bpf_probe *probe)
 	softirq_bpf__destroy(probe->skel);
 }
 
-const struct bpf_probe_ops softirq_ops = {
-	.common = {
-		BPF_PROBE_LIFECYCLE,
-		.name = "softirq",
-		.what = "softirqs: how long their handlers run, by vector",
-		.tail_ns = PROBE_TAIL_NS,
-		.nr_metrics = 1,
-		.metrics = { { "handler", "softirq handler, entry to exit" } },
-		.splits = 1U << LAT_BY_VECTOR | 1U << LAT_BY_CPU,
-		.methods = methods,
-		.nr_methods = sizeof(methods) / sizeof(methods[0]),
-	},
+static const struct bpf_probe_ops ops = {
 	.open = softirq_open,
 	.prepare = softirq_prepare,
 	.start = softirq_start,
@@ -111,4 +101,17 @@ const struct bpf_probe_ops softirq_ops = {
 	.account = ACCOUNT_SOFTIRQS,
 	.expect = softirq_expect,
 	.close = softirq_close,
+};
+
+const struct probe_ops softirq_probe = {
+	BPF_PROBE_LIFECYCLE,
+	.name = "softirq",
+	.what = "softirqs: how long their handlers run, by vector",
+	.tail_ns = PROBE_TAIL_NS,
+	.nr_metrics = 1,
+	.metrics = { { "handler", "softirq handler, entry to exit" } },
+	.splits = 1U << LAT_BY_VECTOR | 1U << LAT_BY_CPU,
+	.methods = methods,
+	.nr_methods = sizeof(methods) / sizeof(methods[0]),
+	.bpf = &ops,
 };

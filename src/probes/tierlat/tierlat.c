@@ -339,7 +339,7 @@ static int close_tierlat(struct probe *probe, char why[RUN_TEXT])
 	return err ? err : left;
 }
 
-const struct probe_ops tierlat_ops = {
+const struct probe_ops tierlat_probe = {
 	.name = "tierlat",
 	.what = "loaded latency of memory by tier",
 	.open = open_tierlat,

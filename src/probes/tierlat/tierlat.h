@@ -11,7 +11,7 @@
 #include "actor.h"
 #include "columns.h"
 
-extern const struct probe_ops tierlat_ops;
+extern const struct probe_ops tierlat_probe;
 
 /* Its own options. */
 struct tierlat_config {
