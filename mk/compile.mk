@@ -9,10 +9,6 @@ LIBS_BASE := -ljson-c -lsqlite3 -lm
 # Without libdw, addresses in user stacks have no function names.
 LIBDW := $(if $(shell printf '\043include <elfutils/libdwfl.h>' | $(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 && echo y),-ldw)
 $(OUT)/src/symbols/elf.o $(OUT)/san/src/symbols/elf.o: CPPFLAGS += $(if $(LIBDW),-DLATSCOPE_LIBDW)
-# Without libfuse's headers, `load tiers` says that it cannot. The library is loaded when it is needed.
-FUSE := $(if $(shell printf '\043define FUSE_USE_VERSION 35\n\043include <fuse3/fuse.h>' | \
-	$(CC) $(CPPFLAGS) -D_FILE_OFFSET_BITS=64 -E - >/dev/null 2>&1 && echo y),-DLATSCOPE_FUSE)
-$(OUT)/src/loadgen/tiers/files.o: CPPFLAGS += $(FUSE)
 LIBS := $(LIBDW) -lbpf -lelf -lz $(LIBS_BASE) -lcap-ng -lseccomp -lmicrohttpd -lncursesw -ltinfo
 
 # Each probe is a folder in src/probes. PROBES="memlat runqlat" builds these alone; the order is that of reports. Objects whose list

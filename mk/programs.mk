@@ -4,8 +4,7 @@ REFERENCE_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/selftest/reference/*.c
 	src/loadgen/primitives.c src/loadgen/direct_file.c src/core/clock.c)
 REFERENCE := $(patsubst %.c,$(OUT)/%,$(call sources,tests/reference/*.c tests/ringlat/*.c))
 TORTURE := $(patsubst %.c,$(OUT)/%,$(wildcard tests/torture/*.c))
-MSRFS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/emu/msrfs/*.c) \
-	$(filter-out %/tiers.c,$(wildcard src/loadgen/tiers/*.c)))
+MSRFS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/emu/msrfs/*.c))
 RESCTRLFS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/emu/resctrlfs/*.c)) $(OUT)/src/core/process_stat.o
 RMID_OBJ := $(patsubst %.c,$(OUT)/%.o,$(filter kmod/%,$(RMID_SRC)))
 
@@ -24,7 +23,7 @@ $(TORTURE): %: %.o $(REFERENCE_OBJ)
 
 $(OUT)/tests/emu/msrfs/msrfs: $(MSRFS)
 	$(call msg,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $^ -ljson-c -lm -o $@
+	$(Q)$(CC) $(CFLAGS) $^ -lfuse3 -ljson-c -lm -o $@
 
 $(OUT)/tests/emu/resctrlfs/resctrlfs: $(RESCTRLFS)
 	$(call msg,LINK,$@)

@@ -13,7 +13,6 @@
 
 #include "cmd.h"
 #include "load_help.h"
-#include "load_tiers.h"
 #include "log.h"
 #include "options.h"
 
@@ -38,9 +37,6 @@ struct load {
 	struct fleet_load_config fleet;
 	uint64_t ago_ns;
 	bool has_duration;
-	struct tiers_config tiers;
-	bool for_tiers; /* the same of tiers */
-	char **command; /* of tiers; NULL: none */
 };
 
 static error_t parse_fleet(struct load *load, int key, char *arg)
@@ -77,31 +73,6 @@ static error_t parse_fleet(struct load *load, int key, char *arg)
 	return 0;
 }
 
-static error_t parse_tiers(struct load *load, int key, char *arg)
-{
-	struct options *options = &load->options;
-	struct tiers_config *tiers = &load->tiers;
-	uint64_t nr = 0;
-	error_t err;
-
-	switch (key) {
-	case LOAD_KEY_TIERS:
-		err = options__count(options, "--tiers", arg, TIERS_LEAST, TIERS_MOST, &nr);
-		tiers->tiers = (unsigned int)nr;
-		break;
-	case LOAD_KEY_REQUESTS:
-		err = options__count(options, "--requests", arg, 1, 1000000, &tiers->requests);
-		break;
-	case LOAD_KEY_SHARE:
-		err = options__percent(options, "--share", arg, 0.1, 99.9, &tiers->share);
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-	load->for_tiers = true;
-	return err;
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct load *load = state->input;
@@ -135,8 +106,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		load->for_dio = config->sequential = true;
 		return 0;
 	}
-	err = parse_tiers(load, key, arg);
-	return err == ARGP_ERR_UNKNOWN ? parse_fleet(load, key, arg) : err;
+	return parse_fleet(load, key, arg);
 }
 
 static int find_kind(struct load *load)
@@ -150,9 +120,6 @@ static int find_kind(struct load *load)
 		return options__fail(&load->options, "--clickhouse, --clickhouse-login, --hosts, "
 						     "--series, --slots, --together and --ago are "
 						     "for fleet");
-	if ((load->for_tiers || load->command) && load->ops && load->ops != &load_tiers)
-		return options__fail(&load->options, "--tiers, --requests, --share and a command "
-						     "are for tiers");
 	if (load->ops)
 		return 0;
 	for (size_t i = 0; load_kinds[i] && used < sizeof(names); i++)
@@ -218,33 +185,18 @@ static int check_fleet(struct load *load)
 	return 0;
 }
 
-/* Cuts the command off the arguments. Returns how many are left. */
-static int cut_command(struct load *load, int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--"))
-			continue;
-		load->command = &argv[i + 1];
-		return i;
-	}
-	return argc;
-}
-
 /* 0: continue; 1: the help was printed; -EINVAL: the error was printed. */
 static int parse(struct load *load, int argc, char **argv)
 {
 	struct argp own = { .parser = parse_option };
 	int got;
 
-	argc = cut_command(load, argc, argv);
 	load_help__set(&own, argc, argv);
 	got = options__parse(&load->options, &own, load, argc, argv, stdout);
 	if (!got)
 		got = find_kind(load);
 	if (!got)
 		got = load->ops == &load_fleet ? check_fleet(load) : check_sizes(load);
-	if (!got && load->command && !load->command[0])
-		got = options__fail(&load->options, "missing command after '--'");
 	if (got < 0)
 		log__usage(argv[0], load->options.error);
 	if (load->options.quiet)
@@ -365,7 +317,6 @@ int cmd_load(int argc, char **argv)
 			   .series = FLEET_LOAD_SERIES,
 			   .slots = FLEET_LOAD_SLOTS,
 			   .together = FLEET_LOAD_TOGETHER },
-		.tiers = { NULL, TIERS_LEAST, TIERS_REQUESTS, TIERS_SHARE },
 	};
 	int err, code;
 
@@ -374,10 +325,6 @@ int cmd_load(int argc, char **argv)
 		return err < 0 ? EXIT_USAGE : EXIT_DONE;
 	if (load.ops == &load_fleet)
 		return run_fleet(&load);
-	load.tiers.dir = load.config.dir;
-	if (load.ops == &load_tiers)
-		return load_tiers__run(&load.tiers, load.command, load.config.duration_ns,
-				       load.options.quiet);
 	if (load.ops->uses_dir && check_dir(&load))
 		return EXIT_ERROR;
 	code = load.ops->needs_cgroup ? check_cgroup() : EXIT_DONE;

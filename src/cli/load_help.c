@@ -17,18 +17,13 @@ static const struct argp_option all_options[] = {
 	{ "duration", 'd', "TIME", 0, "Run for TIME (10s); fleet: rows of TIME (5m)", 0 },
 	{ "tasks", LOAD_KEY_TASKS, "N", 0, "Number of processes (of mixed: of each kind)", 0 },
 	{ "pause", LOAD_KEY_PAUSE, "TIME", 0, "Pause of each process between two rounds", 0 },
-	{ "dir", LOAD_KEY_DIR, "DIR", 0,
-	  "Directory of the file; tiers: of the mount (" LOAD_DIR ")", 0 },
+	{ "dir", LOAD_KEY_DIR, "DIR", 0, "Directory of the file (" LOAD_DIR ")", 0 },
 	{ "size", LOAD_KEY_SIZE, "SIZE", 0,
 	  "touch: memory in a round (16M each); dio: file (64M); pressure: memory limit (32M)", 0 },
 	{ "block", LOAD_KEY_BLOCK, "SIZE", 0, "dio: size of a request (4K)", 0 },
 	{ "writes", LOAD_KEY_WRITES, "PERCENT", 0, "dio: share of writes among the requests (25)",
 	  0 },
 	{ "sequential", LOAD_KEY_SEQUENTIAL, 0, 0, "dio: one block after the other, not at random",
-	  0 },
-	{ "tiers", LOAD_KEY_TIERS, "N", 0, "tiers: number of tiers, 2 or 3 (2)", 0 },
-	{ "requests", LOAD_KEY_REQUESTS, "N", 0, "tiers: requests that are in flight (80)", 0 },
-	{ "share", LOAD_KEY_SHARE, "PERCENT", 0, "tiers: share of the first tier at the start (20)",
 	  0 },
 	{ "seed", LOAD_KEY_SEED, "N", 0, "Seed of the random numbers (0)", 0 },
 	{ "clickhouse", LOAD_KEY_CLICKHOUSE, "URL", 0, "fleet: server with the tables", 0 },
@@ -43,8 +38,8 @@ static const struct argp_option all_options[] = {
 
 static const char all_intro[] =
 	"Runs a load of a KIND until the time is up or Ctrl-C. Leaves nothing behind, and "
-	"needs no privilege except for pressure. tiers prints how to measure it, or runs a "
-	"COMMAND that does. 'latscope load KIND --help' shows the options of one KIND.\vKinds:\n";
+	"needs no privilege except for pressure. 'latscope load KIND --help' shows the options "
+	"of one KIND.\vKinds:\n";
 
 static const char all_examples[] =
 	"\nExamples:\n"
@@ -53,8 +48,7 @@ static const char all_examples[] =
 	"  latscope load dio --dir /mnt --tasks 8    queue depth 8, the disk of /mnt\n"
 	"  latscope load dio --sequential --writes 100% --block 1M\n"
 	"  sudo latscope runqlat -- latscope load hog -d 5s\n"
-	"  sudo latscope record --report -- latscope load pressure\n"
-	"  latscope load tiers -- latscope tierlat --weight 0.25 -i 100ms\n";
+	"  sudo latscope record --report -- latscope load pressure\n";
 
 static const char exit_status[] =
 	"\nExit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
@@ -98,11 +92,6 @@ static const struct kind_help {
 	  "These are touch, hog, pingpong and dio.",
 	  "  sudo latscope record -- latscope load mixed -d 10s\n",
 	  { LOAD_KEY_TASKS, LOAD_KEY_PAUSE, LOAD_KEY_DIR, LOAD_KEY_SEED } },
-	{ "tiers",
-	  "tiers [-- COMMAND ARG...]",
-	  "Prints how to measure them, or runs a COMMAND that does. Needs libfuse 3.",
-	  "  latscope load tiers -- latscope tierlat --weight 0.25 -i 100ms\n",
-	  { LOAD_KEY_DIR, LOAD_KEY_TIERS, LOAD_KEY_REQUESTS, LOAD_KEY_SHARE } },
 	{ "fleet",
 	  "fleet",
 	  "The server needs the tables of 'latscope fleet init'.",
@@ -185,6 +174,6 @@ void load_help__set(struct argp *argp, int argc, char **argv)
 	const struct kind_help *help = find(argc, argv);
 
 	argp->options = help ? options_of(help) : all_options;
-	argp->args_doc = help ? help->arguments : "KIND [-- COMMAND ARG...]";
+	argp->args_doc = help ? help->arguments : "KIND";
 	argp->doc = help ? doc_of(help) : doc_of_all();
 }

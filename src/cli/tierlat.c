@@ -95,8 +95,7 @@ const char tierlat_doc[] =
 	"  sudo latscope tierlat --act move_pages --pid 1234 --dry-run -i 1s\n"
 	"  sudo latscope tierlat --act weighted-interleave --system -i 1s\n"
 	"  sudo latscope tierlat --act damon --cgroup NAME -i 2s\n"
-	"  latscope tierlat --model icx --msr-root DIR --boxes 28\n"
-	"  latscope load tiers -- latscope tierlat --weight 0.25 -i 100ms\n\n"
+	"  latscope tierlat --model icx --msr-root DIR --boxes 28\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
 void tierlat__init(struct tierlat_command *command, struct options *options)

@@ -6,19 +6,14 @@
 
 #include "workers.h"
 
-const struct load_ops load_tiers = {
-	.name = "tiers",
-	.help = "emulated counters of memory tiers, for tierlat",
-};
-
 const struct load_ops load_fleet = {
 	.name = "fleet",
 	.help = "rows of many hosts, as serve --clickhouse sends them",
 };
 
 const struct load_ops *const load_kinds[] = {
-	&load_touch, &load_hog,	  &load_pingpong, &load_dio, &load_pressure,
-	&load_mixed, &load_tiers, &load_fleet,	  NULL,
+	&load_touch,	&load_hog,   &load_pingpong, &load_dio,
+	&load_pressure, &load_mixed, &load_fleet,    NULL,
 };
 
 const struct load_ops *load__find(const char *name)

@@ -38,11 +38,11 @@ struct load_ops {
 	bool uses_dir;
 	bool uses_bytes;
 	bool needs_cgroup; /* of its own, with a limit of memory */
-	/* NULL: it has settings of its own, see tiers/tiers.h and serve/fleet_load.h */
+	/* NULL: it has settings of its own, see serve/fleet_load.h */
 	int (*run)(const struct load_config *config);
 };
 
-extern const struct load_ops load_tiers, load_fleet;
+extern const struct load_ops load_fleet;
 
 /* All kinds; NULL after the last one. */
 extern const struct load_ops *const load_kinds[];

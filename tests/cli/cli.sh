@@ -124,6 +124,14 @@ emulate() {
 		exit 1
 	fi
 }
+# tiers ARG...: as run, but it runs tests/emu/tiers
+tiers() { local latscope=tests/emu/tiers && run "$@"; }
+# skip_unless_tiers: skips the whole suite where that cannot be mounted; makes the directory $dir/at
+skip_unless_tiers() {
+	mkdir "$dir/at"
+	tiers "$dir/at" true
+	[ "$status" != 77 ] || skip_all "$err"
+}
 mounted_or_gone() { [ -e "$emu/ctl" ] || gone "$server"; }
 end_emulator() { kill "$server" 2>/dev/null && wait "$server"; }
 

@@ -62,7 +62,7 @@ is 'a split in a list' "$(answers runqlat --by process,di)" 'process,disk'
 is 'methods of a probe' "$(answers memlat --method "")" 'fentry kprobe perf-event'
 is 'methods of ringlat' "$(answers ringlat --method "")" 'kvm module user'
 is 'probes' "$(answers report --probe r)" 'ringlat rmid runqlat'
-is 'loads' "$(answers load "")" 'dio fleet hog mixed pingpong pressure tiers touch'
+is 'loads' "$(answers load "")" 'dio fleet hog mixed pingpong pressure touch'
 ok 'a process' tap_match " $(answers runqlat -p "${$%?}") " " $$ "
 ok 'a process after options without value' tap_match " $(answers runqlat -qp $$) " " $$ "
 is 'directories' "$(answers record -o "")" ':dirs'

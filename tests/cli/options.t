@@ -54,14 +54,6 @@ wrong 'a file smaller than its blocks' 'each of 4 processes needs 4 blocks in it
 wrong 'too little memory' '--size: pressure needs 8M or more' load pressure --size 4M
 wrong 'more memory than is sane' "--size is more than a quarter of this machine's" load pressure --size 1000T
 
-# ---- load tiers ----
-
-wrong 'four tiers' '--tiers 4: use a number from 2 to 3' load tiers --tiers 4
-wrong 'a share of all' '--share' load tiers --share 100
-wrong 'tiers of another load' '--tiers, --requests, --share and a command are for tiers' load hog --tiers 2
-wrong 'a command of another load' 'a command are for tiers' load hog -- true
-wrong 'no command' "missing command after '--'" load tiers --
-
 # ---- ringlat ----
 
 wrong 'an unknown method' "--method 'magic': unknown method" ringlat --method magic

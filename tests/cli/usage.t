@@ -41,6 +41,7 @@ wrong 'CSV of intervals' '--csv cannot print intervals; use --json' report --csv
 wrong 'doctor with an argument' "unexpected argument 'me'" doctor me
 wrong 'load of nothing' 'missing load; choose from touch, .*mixed' load
 wrong 'load of an unknown kind' "unknown load 'heavy'; choose from touch, " load heavy
+wrong 'load of a kind and a command' "unexpected argument 'true'" load hog -- true
 # The help of a kind has its options alone, and an example of it; those of another kind are refused: see options.t.
 shown() { grep -oE '^ +(-., )?--[a-z-]+' <<<"$out" | grep -oE '[a-z-]+$' | sed 's/^--//' | sort | paste -sd ' '; }
 while read -r kind options; do
@@ -54,7 +55,6 @@ pingpong tasks pause
 dio tasks pause dir size block writes sequential seed
 pressure tasks dir size seed
 mixed tasks pause dir seed
-tiers dir tiers requests share
 fleet tasks seed clickhouse clickhouse-login hosts series slots together ago
 END
 check 'load dio --help: the part of the text that is about it' 0 '' '--size=SIZE +File \(64M\)[[:space:]]' load dio -h

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Functions for tests with the emulator. One emulator lasts as long as a group of tests; commands
- * control it (command.c in src/loadgen/tiers), and its files report its state (files.h there). Its
- * time is virtual.
+ * Functions for tests with the emulator msrfs. One emulator lasts as long as a group of tests;
+ * commands control it (msrfs/command.c), and its files report its state (msrfs/main.c). Its time is
+ * virtual.
  */
 #ifndef LATSCOPE_TESTS_EMU_H
 #define LATSCOPE_TESTS_EMU_H

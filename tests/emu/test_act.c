@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 
 #include "core/numa_nodes.h"
-#include <loadgen/tiers/random.h>
+#include "msrfs/random.h"
 #include "probes/tierlat/actor.h"
 
 #define HOLD ".output/tests/reference/hold"

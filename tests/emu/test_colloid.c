@@ -5,7 +5,7 @@
  */
 #include "rig.h"
 
-#include <loadgen/tiers/random.h>
+#include "msrfs/random.h"
 #include "probes/tierlat/columns.h"
 
 #define QUANTUM 1e7 /* ns */

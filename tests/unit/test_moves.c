@@ -2,7 +2,7 @@
 /* How the emulated tiers read decisions: what changes their shares, and what must not. */
 #include "unit.h"
 
-#include "loadgen/tiers/moves.h"
+#include "../emu/msrfs/moves.h"
 
 static struct emulator emulator;
 static struct moves moves;

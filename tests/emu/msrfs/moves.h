@@ -4,8 +4,8 @@
  * moves what the column `shift` says from where the pages are now. Rows without a shift, such as
  * those of the other tier, move nothing.
  */
-#ifndef LATSCOPE_LOADGEN_TIERS_MOVES_H
-#define LATSCOPE_LOADGEN_TIERS_MOVES_H
+#ifndef LATSCOPE_TESTS_MSRFS_MOVES_H
+#define LATSCOPE_TESTS_MSRFS_MOVES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * The TOR (table of requests) of a CHA counts requests. A request has an opcode, a target and an
  * outcome; the control of a counter selects requests.
  */
-#ifndef LATSCOPE_LOADGEN_TIERS_TOR_H
-#define LATSCOPE_LOADGEN_TIERS_TOR_H
+#ifndef LATSCOPE_TESTS_MSRFS_TOR_H
+#define LATSCOPE_TESTS_MSRFS_TOR_H
 
 #include "map.h"
 

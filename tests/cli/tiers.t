@@ -1,41 +1,31 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
-# load tiers: how it ends, and that nothing is left behind; files of decisions; and trees of registers that root must refuse.
-# host/load-tiers.t compares what tierlat measures there.
+# tierlat on emulated tiers (tests/emu/tiers, of which nothing is left behind): files of decisions; and trees of registers that root
+# must refuse. host/tiers.t compares what tierlat measures there.
 . "$(dirname "$0")/cli.sh"
 [ "$(id -u)" != 0 ] || own_mounts
 
 unlinked() { ! ldd "$latscope" | grep fuse; }
 ok 'the program is not linked with libfuse' unlinked
-mkdir "$dir/lib" "$dir/at"
-for name in libfuse3.so.3 libfuse3.so.4; do : >"$dir/lib/$name"; done
-as=(env LD_LIBRARY_PATH="$dir/lib")
-refuses 'without libfuse' 77 'cannot mount the emulator: (libfuse is missing; install it|this latscope was built without)' \
-	load tiers --dir "$dir/at"
-as=()
-refuses 'no such directory' 1 'cannot mount the emulator: No such file or directory; choose another directory' \
-	load tiers --dir "$dir/nowhere"
-
-run load tiers -d 100ms --dir "$dir/at"
-[ "$status" != 77 ] || skip_all "the emulator cannot be mounted here: $err"
+skip_unless_tiers
+is 'the emulator ends with the command' "$status" 0
 nothing_left() { [ -z "$(ls -A "$dir/at")" ] && ! grep -F "$dir/at" /proc/self/mounts; }
-ok 'it ends with its time' tap_same "$status" 0
 ok 'and leaves nothing behind' nothing_left
 
 mkdir "$dir/no-numa"
-run load tiers --dir "$dir/at" -q -d 10s -- "$latscope" tierlat -q --sysfs-root "$dir/no-numa" --pages -d 50ms
+tiers -q "$dir/at" "$latscope" tierlat -q --sysfs-root "$dir/no-numa" --pages -d 50ms
 is 'a kernel without NUMA: exit status' "$status" 77
 like 'a kernel without NUMA: that is said' "$err" 'no pages by node .this kernel has no NUMA.; leave out --pages$'
 
 # The file of decisions has those of the rows.
 printed_moves() { awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	$at["shift"] != "" { print $1 "," $at["socket"] "," $at["p"] "," $at["p_target"] "," $at["shift"] "," $at["move_to"] }'; }
-run load tiers --dir "$dir/at" -q -d 5s -- sh -c '"$0" tierlat -q "$@" -d 50ms --decisions "$2/new"' "$latscope"
+tiers -q "$dir/at" sh -c '"$0" tierlat -q "$@" -d 50ms --decisions "$2/new"' "$latscope"
 is '--decisions in the measured tree: exit status' "$status" 1
 like 'a file in a file system of registers cannot be made' "$err" 'cannot write decisions to .*; choose another file'
-# in_tiers OPTION...: tierlat in the load, with these options after those of the load
-in_tiers() { run load tiers --dir "$dir/at" -q -d 5s -- sh -c '"$0" tierlat -q "$@"'"$(printf ' %q' "$@")" "$latscope"; }
+# in_tiers OPTION...: tierlat on the tiers, with these options after those of the tiers
+in_tiers() { tiers -q "$dir/at" sh -c '"$0" tierlat -q "$@"'"$(printf ' %q' "$@")" "$latscope"; }
 in_tiers --csv -i 20ms -d 200ms --decisions "$dir/moves"
 is '--decisions FILE' "$status" 0
 is 'has a heading, and the decisions of the rows' "$(<"$dir/moves")" \
@@ -61,23 +51,22 @@ if [ "$(id -u)" = 0 ]; then
 	ok "nor to another user's file" decide "$dir/moves" 'other users own it.*'
 fi
 
-# in_background [OPTION...]: starts the load as $pid, and waits until it has printed what to type in another terminal
+# in_background [OPTION...]: starts the emulator as $pid, and waits until it has printed what to type in another terminal
 in_background() {
 	rm -f "$dir/how" # of the one before
-	"$latscope" load tiers --dir "$dir/at" -d 1h "$@" >"$dir/how" 2>"$dir/stderr" &
+	tests/emu/tiers "$@" "$dir/at" >"$dir/how" 2>"$dir/stderr" &
 	pid=$!
 	wait_for grep -q tierlat "$dir/how"
 }
 
-in_background --share 50%
+in_background --share .5
 read -ra how <"$dir/how"
-tree=$(echo "$dir"/at/latscope-tiers-*)
 is 'it prints a command' "${how[*]:0:2}" 'latscope tierlat'
-is 'only its user can enter its directory' "$(find "$dir/at" -mindepth 1 -maxdepth 1 -printf '%U\n')" "$(id -u)"
-before=$(jq .p "$tree/state")
-printf 'socket,shift\n0,0.25\n' >"$tree/move"
-ok 'a shell moves requests, too' awk "BEGIN { exit !($(jq .p "$tree/state") - $before > 0.249) }"
-kill -INT "$pid"
+is 'its files are those of its user' "$(stat -c %u "$dir/at/move")" "$(id -u)"
+before=$(jq .p "$dir/at/state")
+printf 'socket,shift\n0,0.25\n' >"$dir/at/move"
+ok 'a shell moves requests, too' awk "BEGIN { exit !($(jq .p "$dir/at/state") - $before > 0.249) }"
+kill "$pid"
 wait "$pid"
 is 'a signal ends it: exit status' $? 0
 ok 'a signal ends it: nothing is left' nothing_left
@@ -91,12 +80,13 @@ in_background
 kill -KILL "$(pgrep -P "$pid")"
 wait "$pid"
 is 'its server is killed: exit status' $? 1
-like 'its server is killed: that is said' "$(<"$dir/stderr")" '^latscope: load tiers: the process of the emulator was killed$'
+like 'its server is killed: that is said' "$(<"$dir/stderr")" 'tiers: the emulator was killed$'
 ok 'its server is killed: nothing is left' nothing_left
 
-run load tiers --dir "$dir/at" -q -- sh -c 'exit 3'
+tiers -q "$dir/at" sh -c 'exit 3'
 is 'the exit status is that of the command' "$status" 3
-check 'a command that does not exist' 127 'cannot run nothing-like-this' '' load tiers --dir "$dir/at" -q -- nothing-like-this
+tiers -q "$dir/at" nothing-like-this
+is 'a command that does not exist' "$status" 127
 
 # Root writes only to registers that root put there.
 if [ "$(id -u)" = 0 ]; then

@@ -5,8 +5,8 @@
  * Written independently of tierlat's tables, from the sources of Intel, Linux and PCM, so that each
  * of the two reveals mistakes in the other: share nothing with tierlat.
  */
-#ifndef LATSCOPE_LOADGEN_TIERS_MAP_H
-#define LATSCOPE_LOADGEN_TIERS_MAP_H
+#ifndef LATSCOPE_TESTS_MSRFS_MAP_H
+#define LATSCOPE_TESTS_MSRFS_MAP_H
 
 #include <stdbool.h>
 #include <stdint.h>

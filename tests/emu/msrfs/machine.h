@@ -3,8 +3,8 @@
  * The emulated machine: sockets with CHAs whose counters count, and the requests that they count.
  * Time is that of the machine (struct machine's now); the caller advances it.
  */
-#ifndef LATSCOPE_LOADGEN_TIERS_MACHINE_H
-#define LATSCOPE_LOADGEN_TIERS_MACHINE_H
+#ifndef LATSCOPE_TESTS_MSRFS_MACHINE_H
+#define LATSCOPE_TESTS_MSRFS_MACHINE_H
 
 #include "map.h"
 #include "tor.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* splitmix64, so that the same seed makes the same machine everywhere. */
-#ifndef LATSCOPE_LOADGEN_TIERS_RANDOM_H
-#define LATSCOPE_LOADGEN_TIERS_RANDOM_H
+#ifndef LATSCOPE_TESTS_MSRFS_RANDOM_H
+#define LATSCOPE_TESTS_MSRFS_RANDOM_H
 
 #include <stdint.h>
 

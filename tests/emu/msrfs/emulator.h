@@ -2,8 +2,8 @@
 /*
  * A machine with its clock, the requested faults, and an account of all accesses to its registers.
  */
-#ifndef LATSCOPE_LOADGEN_TIERS_EMULATOR_H
-#define LATSCOPE_LOADGEN_TIERS_EMULATOR_H
+#ifndef LATSCOPE_TESTS_MSRFS_EMULATOR_H
+#define LATSCOPE_TESTS_MSRFS_EMULATOR_H
 
 #include <stddef.h>
 
