@@ -9,9 +9,9 @@
  */
 #define FASTEST 1000
 
-struct count_format count__format(__u32 eax, __u32 ebx, __u32 usual_width)
+struct count_format count__format(__u32 eax, __u32 ebx, __u32 default_width)
 {
-	__u32 width = eax & 0xff ? 24 + (eax & 0xff) : usual_width;
+	__u32 width = eax & 0xff ? 24 + (eax & 0xff) : default_width;
 
 	return (struct count_format){ .scale = ebx, .width = width < 62 ? width : 62 };
 }

@@ -32,7 +32,7 @@ struct count_past {
 #define COUNT_WIDTH_HYGON 32
 
 /* From CPUID leaf 0xF, sub-leaf 1. */
-struct count_format count__format(__u32 eax, __u32 ebx, __u32 usual_width);
+struct count_format count__format(__u32 eax, __u32 ebx, __u32 default_width);
 
 /*
  * Fills in all of the record except rmid and domain. The RMID has had its owner since `owned_ns`:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
+#include <linux/hrtimer.h>
+#include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/isolation.h>
 
@@ -9,12 +11,25 @@
 #include "owners.h"
 #include "pqr.h"
 #include "read.h"
-#include "sched.h"
 #include "trace.h"
 
 #define LATE_NS 100000 /* a tick later than this is counted as late */
 
-DEFINE_PER_CPU(struct rmid_cpu, rmid_cpus);
+/* Only the CPU itself accesses its state; other CPUs send it an interrupt. */
+struct rmid_cpu {
+	u32 rmid; /* of the running task */
+	u32 kind; /* enum latscope_rmid_kind */
+	u32 switches; /* in the current span */
+	bool online; /* and PQR_ASSOC is taken over, if it is written */
+	bool listening; /* there is a listener: rmid and kind are valid */
+	bool sampling; /* there is a listener, and the CPU is not isolated */
+	u64 since_ns; /* start of the current span */
+	u64 ticks;
+	u64 ticks_late;
+	struct hrtimer timer;
+};
+
+static DEFINE_PER_CPU(struct rmid_cpu, rmid_cpus);
 
 /*
  * Read under cpus_read_lock(); written also under the mutex of all tracepoints, or in cpu__init()
@@ -42,19 +57,46 @@ static void sample(struct rmid_cpu *cpu, u32 end, u64 now_ns)
 	cpu->switches = 0;
 }
 
-void cpu__run(struct rmid_cpu *cpu, u32 rmid, u32 kind)
+static void set_running(struct rmid_cpu *cpu, u32 rmid, u32 kind)
 {
 	if (cpu->rmid == rmid && cpu->kind == kind)
 		return;
 	if (cpu->sampling)
 		sample(cpu, LATSCOPE_RMID_SWITCH, owners__now());
 	if (cpu->rmid != rmid) {
-		pqr__write(cpu, rmid);
+		pqr__write(rmid);
 		read__ran(cpu->rmid); /* it may have run since its last reading */
 		read__ran(rmid);
 	}
 	cpu->rmid = rmid;
 	cpu->kind = kind;
+}
+
+/* This CPU runs the task, or is about to. Interrupts are off. */
+static void set_task(struct rmid_cpu *cpu, struct task_struct *task)
+{
+	u32 rmid;
+
+	if (is_idle_task(task)) {
+		set_running(cpu, 0, LATSCOPE_RMID_IDLE);
+	} else if (task->flags & PF_KTHREAD) {
+		set_running(cpu, 0, LATSCOPE_RMID_KERNEL);
+	} else {
+		rmid = owners__rmid(task);
+		set_running(cpu, rmid, rmid ? LATSCOPE_RMID_PROCESS : LATSCOPE_RMID_WAITING);
+	}
+}
+
+/* A switch between two threads of a process needs nothing, unless the process waits for an RMID. */
+void cpu__switch(struct task_struct *prev, struct task_struct *next)
+{
+	struct rmid_cpu *cpu = this_cpu_ptr(&rmid_cpus);
+
+	if (!cpu->listening)
+		return;
+	cpu->switches++;
+	if (prev->signal != next->signal || cpu->kind == LATSCOPE_RMID_WAITING)
+		set_task(cpu, next);
 }
 
 /*
@@ -71,9 +113,10 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 	cpu->ticks_late += now_ns > ktime_to_ns(hrtimer_get_expires(timer)) + LATE_NS;
 	sample(cpu, LATSCOPE_RMID_TICK, now_ns);
 	if (cpu->kind == LATSCOPE_RMID_WAITING)
-		sched__refresh(cpu, current);
+		set_task(cpu, current);
 	read__ran(cpu->rmid);
-	read__tick();
+	if (pqr__writes())
+		read__tick();
 	hrtimer_forward_now(timer, ns_to_ktime(LATSCOPE_RMID_TICK_NS));
 	return HRTIMER_RESTART;
 }
@@ -87,9 +130,9 @@ static void start_listening(void *unused)
 	struct rmid_cpu *cpu = this_cpu_ptr(&rmid_cpus);
 	u64 now_ns = owners__now(), next_ns = now_ns + LATSCOPE_RMID_TICK_NS;
 
-	if (!cpu->on || cpu->listening)
+	if (!cpu->online || cpu->listening)
 		return;
-	sched__refresh(cpu, current);
+	set_task(cpu, current);
 	cpu->listening = true;
 	if (!cpumask_test_cpu(smp_processor_id(), &sampled))
 		return;
@@ -108,7 +151,7 @@ static void stop_listening(void *unused)
 	cpu->sampling = false;
 	cpu->rmid = 0;
 	cpu->kind = LATSCOPE_RMID_KERNEL;
-	pqr__give_back(cpu);
+	pqr__give_back();
 }
 
 /* Call with cpus_read_lock() held. */
@@ -151,17 +194,17 @@ static int come_online(unsigned int number)
 	local_irq_save(flags);
 	cpu->rmid = 0;
 	cpu->kind = LATSCOPE_RMID_KERNEL;
-	err = pqr__online(cpu);
+	err = pqr__online();
 	if (err && ready) { /* no reason to keep the CPU offline */
 		pqr__yield();
 		err = 0;
 	}
 	if (!err)
-		cpu->on = true;
+		cpu->online = true;
 	local_irq_restore(flags);
 	if (err)
 		return err;
-	read__online(number);
+	read__online(number, &sampled);
 	if (listeners && ready)
 		on_each_cpu_mask(cpumask_of(number), start_listening, NULL, 1);
 	return 0;
@@ -175,10 +218,10 @@ static int go_offline(unsigned int number)
 	cpu->listening = false;
 	cpu->sampling = false;
 	hrtimer_cancel(&cpu->timer);
-	read__offline(number);
+	read__offline(number, &sampled);
 	local_irq_save(flags);
-	cpu->on = false;
-	pqr__give_back(cpu);
+	cpu->online = false;
+	pqr__offline();
 	cpu->rmid = 0;
 	local_irq_restore(flags);
 	return 0;
@@ -251,7 +294,6 @@ void cpu__totals(struct cpu_totals *totals)
 	{
 		const struct rmid_cpu *cpu = &per_cpu(rmid_cpus, number);
 
-		totals->pqr_writes += READ_ONCE(cpu->pqr_writes);
 		totals->ticks += READ_ONCE(cpu->ticks);
 		totals->ticks_late += READ_ONCE(cpu->ticks_late);
 	}

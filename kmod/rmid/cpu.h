@@ -1,35 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What each CPU runs: its RMID, since when, and the samples of it. Only the CPU itself accesses its
- * state; other CPUs send it an interrupt.
- */
+/* What each CPU runs: its RMID, since when, and the samples of it. */
 #ifndef LATSCOPE_RMID_CPU_H
 #define LATSCOPE_RMID_CPU_H
 
-#include <linux/hrtimer.h>
-#include <linux/percpu.h>
+#include <linux/cpumask.h>
+#include <linux/sched.h>
 #include <uapi/latscope/rmid.h>
 
-struct rmid_cpu {
-	u32 rmid; /* of the running task */
-	u32 kind; /* enum latscope_rmid_kind */
-	u32 switches; /* in the current span */
-	bool on; /* the CPU is online, and PQR_ASSOC is taken over */
-	bool listening; /* there is a listener: rmid and kind are valid */
-	bool sampling; /* the same, and the CPU is not isolated */
-	u32 written; /* last RMID written to PQR_ASSOC; 0: none, or it was restored */
-	u32 closid; /* in PQR_ASSOC before the module was loaded */
-	u64 since_ns; /* start of the current span */
-	u64 pqr_writes;
-	u64 ticks;
-	u64 ticks_late;
-	struct hrtimer timer;
-};
-
-DECLARE_PER_CPU(struct rmid_cpu, rmid_cpus);
-
 struct cpu_totals {
-	u64 pqr_writes;
 	u64 ticks;
 	u64 ticks_late;
 };
@@ -52,8 +30,8 @@ const struct cpumask *cpu__unsampled(void);
 int cpu__listen(void);
 void cpu__unlisten(void);
 
-/* This CPU is about to run something else. Interrupts are off. */
-void cpu__run(struct rmid_cpu *cpu, u32 rmid, u32 kind);
+/* For the hook: this CPU is about to run `next`. The run queue is locked, interrupts are off. */
+void cpu__switch(struct task_struct *prev, struct task_struct *next);
 
 void cpu__totals(struct cpu_totals *totals);
 

@@ -63,7 +63,7 @@ static void show_head(struct seq_file *file)
 	seq_printf(file, "ticks_late %llu\n", cpus.ticks_late);
 	seq_printf(file, "reads %llu\n", reads.done);
 	seq_printf(file, "reads_due %llu\n", reads.due);
-	seq_printf(file, "pqr_writes %llu\n", cpus.pqr_writes);
+	seq_printf(file, "pqr_writes %llu\n", pqr__write_count());
 	seq_printf(file, "adoptions %u\n", adopt__count());
 	seq_printf(file, "unsampled %*pbl\n", cpumask_pr_args(cpu__unsampled()));
 	seq_putc(file, '\n');

@@ -111,7 +111,7 @@ static int __init rmid_init(void)
 	err = register_reboot_notifier(&reboot_notifier);
 	if (err)
 		goto exit_list;
-	pqr__watch();
+	pqr__watch(cpu__sampled());
 	adopt__watch();
 	return 0;
 

@@ -4,24 +4,40 @@
 #include <linux/cpu.h>
 #include <linux/fs.h>
 #include <linux/namei.h>
+#include <linux/percpu.h>
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 
 #include "compat.h"
-#include "cpu.h"
 #include "pqr.h"
 #include "read.h"
-#include "verdict.h"
 
 #define PQR_ASSOC 0xc8f /* Intel SDM volume 3, 18.18.6; AMD APM volume 2, 19.4 */
 #define RESCTRL_MAGIC 0x7655821 /* RDTGROUP_SUPER_MAGIC */
 #define WATCH_MS 1000
 
-static bool on;
-static bool conflict; /* it was on; then another tool wrote it, or a write failed */
+/* What a value in the register means. */
+enum pqr_verdict {
+	PQR_OURS, /* the last value written by this module */
+	PQR_LOST, /* 0, as after a suspend: write it again */
+	PQR_TAKEN, /* another tool writes it */
+};
+
+/* Only the CPU itself accesses it, with interrupts off. */
+struct pqr {
+	bool held; /* the register was taken over */
+	u32 written; /* last RMID that was written; 0: none, or it was restored */
+	u64 writes;
+};
+
+static DEFINE_PER_CPU(struct pqr, pqrs);
+
+static bool writing;
+static bool conflict; /* it was written; then another tool wrote it, or a write failed */
 static bool fault; /* a write failed */
-static bool full; /* the written value must be read back, as on hardware */
+static bool reads_back; /* the register must keep what is written, as on hardware */
 static u32 highest; /* RMID that is written */
+static const struct cpumask *checked_cpus;
 
 /*
  * NULL: the kernel has no resctrl. It is built in, never a module, and registered at boot or not at
@@ -71,8 +87,8 @@ int pqr__init(enum pqr_mode mode, u32 *rmids)
 	if (has)
 		*rmids = min(*rmids, has);
 	highest = *rmids;
-	full = mode == PQR_AUTO;
-	on = true;
+	reads_back = mode == PQR_AUTO;
+	writing = true;
 	return 0;
 }
 
@@ -87,14 +103,14 @@ static int try_highest(void)
 	if (wrmsrq_safe(PQR_ASSOC, highest) || rdmsrq_safe(PQR_ASSOC, &value) ||
 	    wrmsrq_safe(PQR_ASSOC, 0))
 		return -EIO;
-	return full && value != highest ? -EIO : 0;
+	return reads_back && value != highest ? -EIO : 0;
 }
 
-int pqr__online(struct rmid_cpu *cpu)
+int pqr__online(void)
 {
 	u64 value;
 
-	if (!READ_ONCE(on))
+	if (!READ_ONCE(writing))
 		return 0;
 	if (rdmsrq_safe(PQR_ASSOC, &value)) {
 		pr_err("CPU %u has no PQR_ASSOC; load with rdt=off\n", smp_processor_id());
@@ -110,89 +126,103 @@ int pqr__online(struct rmid_cpu *cpu)
 		       smp_processor_id(), highest);
 		return -EIO;
 	}
-	cpu->closid = 0;
-	cpu->written = 0;
+	this_cpu_ptr(&pqrs)->written = 0;
+	this_cpu_ptr(&pqrs)->held = true;
 	return 0;
+}
+
+void pqr__offline(void)
+{
+	this_cpu_ptr(&pqrs)->held = false;
+	pqr__give_back();
 }
 
 void pqr__yield(void)
 {
 	WRITE_ONCE(conflict, true);
-	WRITE_ONCE(on, false);
+	WRITE_ONCE(writing, false);
+}
+
+static enum pqr_verdict pqr_verdict(u64 value, u32 written)
+{
+	if (value == written)
+		return PQR_OURS;
+	return value ? PQR_TAKEN : PQR_LOST;
 }
 
 /*
  * Does the register of this CPU still hold the last value written there (the running task may have
  * another RMID by now)? A register that can no longer be read counts as changed.
  */
-static enum pqr_verdict look_at(const struct rmid_cpu *cpu)
+static enum pqr_verdict read_verdict(const struct pqr *pqr)
 {
 	u64 value;
 
-	if (rdmsrq_safe(PQR_ASSOC, &value))
-		return PQR_TAKEN;
-	return pqr_verdict(value, cpu->written, cpu->closid);
+	return rdmsrq_safe(PQR_ASSOC, &value) ? PQR_TAKEN : pqr_verdict(value, pqr->written);
 }
 
 /* The run queue may be locked, so the watch prints that a write failed. */
-static void set(struct rmid_cpu *cpu, u32 rmid)
+static void write_rmid(struct pqr *pqr, u32 rmid)
 {
-	if (unlikely(wrmsrq_safe(PQR_ASSOC, pqr_value(rmid, cpu->closid)))) {
+	if (unlikely(wrmsrq_safe(PQR_ASSOC, rmid))) {
 		WRITE_ONCE(fault, true);
 		pqr__yield();
 		return;
 	}
-	cpu->written = rmid;
+	pqr->written = rmid;
 }
 
 /*
  * Reads before it writes: another tool may write the register only once, as pqos does for a task,
  * and would not notice that it was overwritten.
  */
-void pqr__write(struct rmid_cpu *cpu, u32 rmid)
+void pqr__write(u32 rmid)
 {
-	if (!READ_ONCE(on))
+	struct pqr *pqr = this_cpu_ptr(&pqrs);
+
+	if (!READ_ONCE(writing))
 		return;
-	if (unlikely(look_at(cpu) == PQR_TAKEN)) {
+	if (unlikely(read_verdict(pqr) == PQR_TAKEN)) {
 		pqr__yield();
 		return;
 	}
-	set(cpu, rmid);
-	cpu->pqr_writes++;
+	write_rmid(pqr, rmid);
+	pqr->writes++;
 }
 
-void pqr__give_back(struct rmid_cpu *cpu)
+void pqr__give_back(void)
 {
-	if (cpu->written && look_at(cpu) != PQR_TAKEN)
-		set(cpu, 0);
-	cpu->written = 0;
+	struct pqr *pqr = this_cpu_ptr(&pqrs);
+
+	if (pqr->written && read_verdict(pqr) != PQR_TAKEN)
+		write_rmid(pqr, 0);
+	pqr->written = 0;
 }
 
 /* On each CPU: writes lost values again, and detects other writers. */
-static void look(void *unused)
+static void check_register(void *unused)
 {
-	struct rmid_cpu *cpu = this_cpu_ptr(&rmid_cpus);
+	struct pqr *pqr = this_cpu_ptr(&pqrs);
 	enum pqr_verdict verdict;
 
-	if (!READ_ONCE(on) || !cpu->on)
+	if (!READ_ONCE(writing) || !pqr->held)
 		return;
-	verdict = look_at(cpu);
+	verdict = read_verdict(pqr);
 	if (verdict == PQR_LOST)
-		set(cpu, cpu->written);
+		write_rmid(pqr, pqr->written);
 	else if (verdict == PQR_TAKEN)
 		pqr__yield();
 }
 
-/* Runs on each CPU. */
 static void give_back(void *unused)
 {
-	pqr__give_back(this_cpu_ptr(&rmid_cpus));
+	pqr__give_back();
 }
 
 void pqr__leave(void)
 {
 	cpus_read_lock();
-	WRITE_ONCE(on, false);
+	WRITE_ONCE(writing, false);
 	on_each_cpu(give_back, NULL, 1);
 	cpus_read_unlock();
 }
@@ -211,7 +241,7 @@ static void watch(struct work_struct *work)
 
 	cpus_read_lock();
 	if (!mounted)
-		on_each_cpu_mask(cpu__sampled(), look, NULL, 1);
+		on_each_cpu_mask(checked_cpus, check_register, NULL, 1);
 	over = mounted || READ_ONCE(conflict);
 	if (over) {
 		pqr__yield();
@@ -227,10 +257,11 @@ static void watch(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(watching, watch);
 
-void pqr__watch(void)
+void pqr__watch(const struct cpumask *checked)
 {
+	checked_cpus = checked;
 	/* In this order, because pqr__yield() records the conflict first. */
-	if (READ_ONCE(on) || READ_ONCE(conflict))
+	if (READ_ONCE(writing) || READ_ONCE(conflict))
 		schedule_delayed_work(&watching, msecs_to_jiffies(WATCH_MS));
 }
 
@@ -241,12 +272,21 @@ void pqr__unwatch(void)
 
 bool pqr__writes(void)
 {
-	return READ_ONCE(on);
+	return READ_ONCE(writing);
+}
+
+u64 pqr__write_count(void)
+{
+	unsigned int number;
+	u64 sum = 0;
+
+	for_each_possible_cpu(number) sum += READ_ONCE(per_cpu(pqrs, number).writes);
+	return sum;
 }
 
 const char *pqr__state(void)
 {
 	if (READ_ONCE(fault))
 		return "fault";
-	return READ_ONCE(conflict) ? "conflict" : READ_ONCE(on) ? "on" : "off";
+	return READ_ONCE(conflict) ? "conflict" : READ_ONCE(writing) ? "on" : "off";
 }

@@ -8,9 +8,7 @@
 
 #include "compat.h"
 #include "count.h"
-#include "cpu.h"
 #include "owners.h"
-#include "pqr.h"
 #include "read.h"
 #include "trace.h"
 #include "turns.h"
@@ -88,7 +86,7 @@ static void choose_events(u32 has)
 		pr_warn("memory bandwidth is counted wrong (errata SKX99, BDF102): not read\n");
 }
 
-static u32 usual_width(void)
+static u32 width_of_vendor(void)
 {
 	switch (boot_cpu_data.x86_vendor) {
 	case X86_VENDOR_AMD:
@@ -107,7 +105,7 @@ int read__init(bool wanted, u32 rmids, u32 budget)
 	if (!wanted || !read__max_rmid())
 		return 0;
 	cpuid_count(0xf, 1, &eax, &ebx, &ecx, &edx);
-	format = count__format(eax, ebx, usual_width());
+	format = count__format(eax, ebx, width_of_vendor());
 	choose_events((edx & 7) << LATSCOPE_RMID_OCCUPANCY);
 	rmid_count = min(rmids, ecx);
 	budget_ns = LATSCOPE_RMID_TICK_NS / 100 * budget;
@@ -195,13 +193,7 @@ static void note_node(struct domain *domain, unsigned int number)
 	pr_warn("L3 cache %u has several NUMA nodes: not reading its counters\n", domain->id);
 }
 
-/* The CPU has a timer. */
-static int next_reader(const struct domain *domain)
-{
-	return cpumask_first_and(domain->cpus, cpu__sampled());
-}
-
-void read__online(unsigned int number)
+void read__online(unsigned int number, const struct cpumask *timers)
 {
 	struct domain *domain;
 	u32 l3;
@@ -215,11 +207,11 @@ void read__online(unsigned int number)
 	cpumask_set_cpu(number, domain->cpus);
 	note_node(domain, number);
 	if (domain->reader >= nr_cpu_ids)
-		WRITE_ONCE(domain->reader, next_reader(domain));
+		WRITE_ONCE(domain->reader, cpumask_first_and(domain->cpus, timers));
 	this_cpu_write(domain_here, domain);
 }
 
-void read__offline(unsigned int number)
+void read__offline(unsigned int number, const struct cpumask *timers)
 {
 	struct domain *domain = this_cpu_read(domain_here);
 
@@ -228,7 +220,7 @@ void read__offline(unsigned int number)
 	this_cpu_write(domain_here, NULL);
 	cpumask_clear_cpu(number, domain->cpus);
 	if (domain->reader == number)
-		WRITE_ONCE(domain->reader, next_reader(domain));
+		WRITE_ONCE(domain->reader, cpumask_first_and(domain->cpus, timers));
 }
 
 void read__ran(u32 rmid)
@@ -284,8 +276,7 @@ void read__tick(void)
 	u64 end_ns;
 	u32 rmid;
 
-	if (!domain || READ_ONCE(domain->reader) != smp_processor_id() || domain->split ||
-	    !pqr__writes())
+	if (!domain || READ_ONCE(domain->reader) != smp_processor_id() || domain->split)
 		return;
 	end_ns = owners__now() + budget_ns;
 	domain->due += (u64)owners__assigned() * hweight32(events);

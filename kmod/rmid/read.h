@@ -26,9 +26,12 @@ bool read__useful(void);
 int read__init(bool wanted, u32 rmids, u32 budget);
 void read__exit(void);
 
-/* Called in a thread of the CPU that comes online or goes offline. */
-void read__online(unsigned int number);
-void read__offline(unsigned int number);
+/*
+ * Called in a thread of the CPU that comes online or goes offline. `timers`: the CPUs that call
+ * read__tick(), of which one is the reader of its cache.
+ */
+void read__online(unsigned int number, const struct cpumask *timers);
+void read__offline(unsigned int number, const struct cpumask *timers);
 
 /* The RMID ran on this CPU. Interrupts are off, as in read__tick(). */
 void read__ran(u32 rmid);

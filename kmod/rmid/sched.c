@@ -9,36 +9,11 @@
 #include "owners.h"
 #include "sched.h"
 
-void sched__refresh(struct rmid_cpu *cpu, struct task_struct *task)
-{
-	u32 rmid;
-
-	if (is_idle_task(task)) {
-		cpu__run(cpu, 0, LATSCOPE_RMID_IDLE);
-	} else if (task->flags & PF_KTHREAD) {
-		cpu__run(cpu, 0, LATSCOPE_RMID_KERNEL);
-	} else {
-		rmid = owners__rmid(task);
-		cpu__run(cpu, rmid, rmid ? LATSCOPE_RMID_PROCESS : LATSCOPE_RMID_WAITING);
-	}
-}
-
-/* A switch between two threads of a process needs nothing, unless the process waits for an RMID. */
-static void follow(struct rmid_cpu *cpu, struct task_struct *prev, struct task_struct *next)
-{
-	cpu->switches++;
-	if (prev->signal != next->signal || cpu->kind == LATSCOPE_RMID_WAITING)
-		sched__refresh(cpu, next);
-}
-
 /* The run queue is locked, interrupts are off, prev is still the current task. */
 static void on_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
 		      unsigned int prev_state)
 {
-	struct rmid_cpu *cpu = this_cpu_ptr(&rmid_cpus);
-
-	if (cpu->listening)
-		follow(cpu, prev, next);
+	cpu__switch(prev, next);
 	/* The RMID can be freed only now, when this CPU no longer uses it. */
 	if (unlikely(prev_state == TASK_DEAD && !preempt))
 		owners__dead_task(prev);

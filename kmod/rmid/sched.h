@@ -11,16 +11,9 @@
 #ifndef LATSCOPE_RMID_SCHED_H
 #define LATSCOPE_RMID_SCHED_H
 
-#include <linux/sched.h>
-
-struct rmid_cpu;
-
 int sched__hook(void);
 
 /* When it returns, no hook runs any more. */
 void sched__unhook(void);
-
-/* This CPU runs the task, or is about to. Interrupts are off. */
-void sched__refresh(struct rmid_cpu *cpu, struct task_struct *task);
 
 #endif

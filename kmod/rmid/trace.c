@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/module.h>
 
+#include "cpu.h"
+
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 

@@ -13,8 +13,6 @@
 #include <linux/tracepoint.h>
 #include <uapi/latscope/rmid.h>
 
-#include "cpu.h"
-
 /* clang-format off */
 DECLARE_EVENT_CLASS(rmid_owner,
 	TP_PROTO(const struct latscope_rmid_owner *record),

@@ -38,19 +38,15 @@ static void trace_rmid_read(const struct latscope_rmid_read *record)
 		records[record_count++] = *record;
 }
 
-/* No process of these tests waits for an RMID. */
-void sched__refresh(struct rmid_cpu *cpu, struct task_struct *task)
-{
-}
-
 /* A machine that has just been booted. */
 static void boot(void)
 {
 	memset(&kernel, 0, sizeof(kernel));
 	memset(rmid_cpus, 0, sizeof(rmid_cpus));
+	memset(pqrs, 0, sizeof(pqrs));
 	kernel.resctrl_known = true;
 	kernel.now_ns = 1;
-	on = conflict = fault = false;
+	writing = conflict = fault = false;
 	listeners = 0;
 	domains = NULL;
 	domain_count = events = refused = 0;
@@ -81,7 +77,7 @@ static void load(void)
 	assert_int_equal(read__init(true, rmids, 2), 0);
 	assert_int_equal(owners__init(rmids, LATSCOPE_RMID_LIMBO_NS, 64), 0);
 	assert_int_equal(cpu__init(false), 0);
-	pqr__watch();
+	pqr__watch(cpu__sampled());
 }
 
 static void unload(void)
@@ -111,12 +107,13 @@ static void unlisten(void)
 	unload();
 }
 
-/* The CPU runs another process (0: none), as the hook on sched_switch would report. */
+/* The CPU runs another process (0: none), which the hook on sched_switch would report. */
 static void run(unsigned int cpu, u32 rmid)
 {
 	kernel.cpu = cpu;
-	if (rmid_cpus[cpu].on)
-		cpu__run(&rmid_cpus[cpu], rmid, rmid ? LATSCOPE_RMID_PROCESS : LATSCOPE_RMID_IDLE);
+	if (rmid_cpus[cpu].online)
+		set_running(&rmid_cpus[cpu], rmid,
+			    rmid ? LATSCOPE_RMID_PROCESS : LATSCOPE_RMID_IDLE);
 	kernel.cpu = 0;
 }
 
@@ -155,6 +152,16 @@ TEST(test_a_register_in_use_is_refused_and_stays, boot)
 	assert_has(kernel.log, "in use");
 	assert_int_equal(kernel.pqr_assoc[0], 0);
 	assert_true(kernel.pqr_assoc[1] == 1ULL << 32);
+}
+
+TEST(test_a_written_register_is_distinguished_from_one_that_was_reset)
+{
+	assert_int_equal(pqr_verdict(7, 7), PQR_OURS);
+	assert_int_equal(pqr_verdict(0, 0), PQR_OURS);
+	assert_int_equal(pqr_verdict(0, 7), PQR_LOST);
+	assert_int_equal(pqr_verdict(8, 7), PQR_TAKEN);
+	assert_int_equal(pqr_verdict(8, 0), PQR_TAKEN);
+	assert_int_equal(pqr_verdict(1ULL << 32 | 7, 7), PQR_TAKEN); /* a CLOSID */
 }
 
 TEST(test_what_runs_is_in_the_register, boot_and_load)

@@ -4,7 +4,6 @@
 
 #include "../../kmod/rmid/count.h"
 #include "../../kmod/rmid/turns.h"
-#include "../../kmod/rmid/verdict.h"
 
 #define SECOND 1000000000ULL
 
@@ -194,15 +193,4 @@ TEST(test_who_ran_and_found_no_time_comes_first_next_time)
 	}
 	for (int rmid = 1; rmid <= 4; rmid++)
 		assert_int_equal(reads[rmid], 20);
-}
-
-TEST(test_a_written_register_is_distinguished_from_one_that_was_reset)
-{
-	assert_int_equal(pqr_verdict(7, 7, 0), PQR_OURS);
-	assert_int_equal(pqr_verdict(0, 0, 0), PQR_OURS);
-	assert_int_equal(pqr_verdict(3ULL << 32 | 7, 7, 3), PQR_OURS);
-	assert_int_equal(pqr_verdict(0, 7, 0), PQR_LOST);
-	assert_int_equal(pqr_verdict(8, 7, 0), PQR_TAKEN);
-	assert_int_equal(pqr_verdict(8, 0, 0), PQR_TAKEN);
-	assert_int_equal(pqr_verdict(1ULL << 32 | 7, 7, 0), PQR_TAKEN); /* another CLOSID */
 }

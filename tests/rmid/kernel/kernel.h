@@ -274,7 +274,9 @@ struct task_struct {
 	struct signal_struct *signal;
 	char comm[16];
 };
-#define current ((struct task_struct *)NULL)
+static struct task_struct kernel_idle_task;
+#define current (&kernel_idle_task)
+#define is_idle_task(task) ((task) == &kernel_idle_task)
 #define atomic_read(value) (*(value))
 #define thread_group_leader(task) ((void)(task), true)
 #define cond_resched() ((void)0)
