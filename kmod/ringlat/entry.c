@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "compat.h"
 #include "entry.h"
-#include "entry_code.h"
 
 #include <linux/cache.h>
 #include <linux/cpu.h>
@@ -10,6 +9,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
+#include <linux/static_call.h>
 #include <asm/cpufeature.h>
 #include <asm/desc.h>
 #include <asm/pgtable.h>
@@ -26,6 +26,12 @@
 
 #define SYSCALL_EVENTS (RINGLAT_SYSCALL | RINGLAT_SYSCALL_FENCED)
 
+/* Runs before the kernel's entry points while an owner is on its CPU. Only hardware enters it. */
+extern char ringlat_entry_page_fault[];
+extern char ringlat_entry_syscall[];
+extern char ringlat_entry_syscall_fenced[];
+
+/* The kernel's own entry points, where the entry code continues: patched jumps, not pointers. */
 void ringlat_unset(void);
 DEFINE_STATIC_CALL(ringlat_kernel_page_fault, ringlat_unset);
 DEFINE_STATIC_CALL(ringlat_kernel_syscall, ringlat_unset);
@@ -43,14 +49,14 @@ struct entry_points {
 	unsigned long lstar;
 };
 
-static struct entry_points kernels __ro_after_init;
-static struct desc_ptr kernels_idt __ro_after_init;
-static struct desc_ptr own_idt __ro_after_init;
+static struct entry_points kernel_points __ro_after_init;
+static struct desc_ptr kernel_idt __ro_after_init;
+static struct desc_ptr entry_idt __ro_after_init;
 
 /* Exactly one page, so that nothing else shares its protection. */
-static gate_desc own_gates[IDT_ENTRIES] __ro_after_init __aligned(PAGE_SIZE);
+static gate_desc entry_gates[IDT_ENTRIES] __ro_after_init __aligned(PAGE_SIZE);
 
-static_assert(sizeof(own_gates) == PAGE_SIZE);
+static_assert(sizeof(entry_gates) == PAGE_SIZE);
 
 /* Only the base: leaving a VMX guest sets the limit to 0xffff. */
 static struct entry_points entry__read(void)
@@ -69,7 +75,7 @@ static bool entry__same(const struct entry_points *a, const struct entry_points 
 	return a->idt == b->idt && a->lstar == b->lstar;
 }
 
-static unsigned long own_lstar(u32 events)
+static unsigned long entry_lstar(u32 events)
 {
 	if (events & RINGLAT_SYSCALL_FENCED)
 		return (unsigned long)ringlat_entry_syscall_fenced;
@@ -80,12 +86,12 @@ int entry__place(u32 events)
 {
 	const struct entry_points now = entry__read();
 
-	if (!entry__same(&now, &kernels))
+	if (!entry__same(&now, &kernel_points))
 		return -EBUSY;
 	if (events & RINGLAT_PF)
-		native_load_idt(&own_idt);
+		native_load_idt(&entry_idt);
 	if (events & SYSCALL_EVENTS)
-		wrmsrq(MSR_LSTAR, own_lstar(events));
+		wrmsrq(MSR_LSTAR, entry_lstar(events));
 	return 0;
 }
 
@@ -95,14 +101,14 @@ unsigned int entry__remove(u32 events, bool *kept)
 	unsigned int lost = 0;
 
 	if (events & RINGLAT_PF) {
-		if (now.idt == own_idt.address)
-			native_load_idt(&kernels_idt);
+		if (now.idt == entry_idt.address)
+			native_load_idt(&kernel_idt);
 		else
 			lost++;
 	}
 	if (events & SYSCALL_EVENTS) {
-		if (now.lstar == own_lstar(events))
-			wrmsrq(MSR_LSTAR, kernels.lstar);
+		if (now.lstar == entry_lstar(events))
+			wrmsrq(MSR_LSTAR, kernel_points.lstar);
 		else
 			lost++;
 		/*
@@ -118,14 +124,14 @@ unsigned int entry__remove(u32 events, bool *kept)
 bool entry__is_writable(void)
 {
 	unsigned int level;
-	pte_t *pte = lookup_address((unsigned long)own_gates, &level);
+	pte_t *pte = lookup_address((unsigned long)entry_gates, &level);
 
 	return !pte || pte_write(*pte);
 }
 
 static void __init entry__compare(void *differ)
 {
-	if (entry__read().idt != kernels.idt)
+	if (entry__read().idt != kernel_points.idt)
 		WRITE_ONCE(*(bool *)differ, true);
 }
 
@@ -172,7 +178,7 @@ static bool __init entry__find_lstar(void)
 	     cpu = cpumask_next(cpu, cpu_online_mask)) {
 		if (rdmsrq_on_cpu(cpu, MSR_LSTAR, &lstar) || !is_symbol(lstar, "entry_SYSCALL_64"))
 			continue;
-		kernels.lstar = lstar;
+		kernel_points.lstar = lstar;
 		found = true;
 	}
 	cpus_read_unlock();
@@ -199,20 +205,20 @@ const char *__init entry__init(void)
 	const gate_desc *gates;
 	const char *refusal;
 
-	kernels.idt = entry__read().idt;
-	kernels_idt.address = kernels.idt;
-	kernels_idt.size = sizeof(own_gates) - 1;
-	gates = (const gate_desc *)kernels.idt;
+	kernel_points.idt = entry__read().idt;
+	kernel_idt.address = kernel_points.idt;
+	kernel_idt.size = sizeof(entry_gates) - 1;
+	gates = (const gate_desc *)kernel_points.idt;
 	refusal = entry__check(&gates[X86_TRAP_PF]);
 	if (refusal)
 		return refusal;
 
-	memcpy(own_gates, gates, sizeof(own_gates));
-	gate_set(&own_gates[X86_TRAP_PF], (unsigned long)ringlat_entry_page_fault);
-	own_idt.address = (unsigned long)own_gates;
-	own_idt.size = sizeof(own_gates) - 1;
+	memcpy(entry_gates, gates, sizeof(entry_gates));
+	gate_set(&entry_gates[X86_TRAP_PF], (unsigned long)ringlat_entry_page_fault);
+	entry_idt.address = (unsigned long)entry_gates;
+	entry_idt.size = sizeof(entry_gates) - 1;
 	static_call_update(ringlat_kernel_page_fault,
 			   (void (*)(void))gate_offset(&gates[X86_TRAP_PF]));
-	static_call_update(ringlat_kernel_syscall, (void (*)(void))kernels.lstar);
+	static_call_update(ringlat_kernel_syscall, (void (*)(void))kernel_points.lstar);
 	return NULL;
 }

@@ -7,61 +7,26 @@
 #include <asm/cpufeature.h>
 #include <asm/special_insns.h>
 
-static bool pti(void)
-{
-	return boot_cpu_has(X86_FEATURE_PTI);
-}
-
-static bool xen_pv(void)
-{
-	return boot_cpu_has(X86_FEATURE_XENPV);
-}
-
-static bool fred(void)
-{
-	return native_read_cr4() & X86_CR4_FRED;
-}
-
-static bool encrypted(void)
-{
-	return cc_platform_has(CC_ATTR_GUEST_MEM_ENCRYPT) ||
-	       cc_platform_has(CC_ATTR_GUEST_STATE_ENCRYPT);
-}
-
-static bool shadow_stack(void)
+/* Xen comes first: it would have to emulate reading CR4. */
+const char *unsupported__why(void)
 {
 	u64 s_cet;
 
-	return (native_read_cr4() & X86_CR4_CET) && !rdmsrq_safe(MSR_IA32_S_CET, &s_cet) &&
-	       (s_cet & CET_SHSTK_EN);
-}
-
-static bool no_nx(void)
-{
-	return !boot_cpu_has(X86_FEATURE_NX);
-}
-
-/* Xen comes first: it would have to emulate reading CR4. */
-static const struct {
-	bool (*applies)(void);
-	const char *line;
-} reasons[] = {
-	{ xen_pv, "a Xen PV guest has no entry points of its own; use a PVH or HVM guest" },
-	{ pti, "PTI is on: user page tables do not map the entry code; boot with pti=off" },
-	{ fred, "FRED is on: crossings use neither the IDT nor LSTAR; boot with fred=off" },
-	{ encrypted,
-	  "encrypted guest (SEV, TDX): #VC or #VE could hit the entry code; use another VM" },
-	{ shadow_stack,
-	  "supervisor shadow stacks are on, the entry code has none; boot a kernel without" },
-	{ no_nx, "NX is off: instruction fetches look like reads; enable it in the firmware" },
-};
-
-const char *unsupported__why(void)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(reasons); i++)
-		if (reasons[i].applies())
-			return reasons[i].line;
+	if (boot_cpu_has(X86_FEATURE_XENPV))
+		return "a Xen PV guest has no entry points of its own; use a PVH or HVM guest";
+	if (boot_cpu_has(X86_FEATURE_PTI))
+		return "PTI is on: user page tables do not map the entry code; boot with pti=off";
+	if (native_read_cr4() & X86_CR4_FRED)
+		return "FRED is on: crossings use neither the IDT nor LSTAR; boot with fred=off";
+	if (cc_platform_has(CC_ATTR_GUEST_MEM_ENCRYPT) ||
+	    cc_platform_has(CC_ATTR_GUEST_STATE_ENCRYPT))
+		return "encrypted guest (SEV, TDX): #VC or #VE could hit the entry code; use "
+		       "another VM";
+	if ((native_read_cr4() & X86_CR4_CET) && !rdmsrq_safe(MSR_IA32_S_CET, &s_cet) &&
+	    (s_cet & CET_SHSTK_EN))
+		return "supervisor shadow stacks are on, the entry code has none; boot a kernel "
+		       "without";
+	if (!boot_cpu_has(X86_FEATURE_NX))
+		return "NX is off: instruction fetches look like reads; enable it in the firmware";
 	return NULL;
 }
