@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "heat.h"
+#include "view.h"
 
 #include <curses.h>
 #include <math.h>

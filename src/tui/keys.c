@@ -71,23 +71,17 @@ static bool move_cursor(struct view *view, int key)
 	return false;
 }
 
-static enum view_action step_in_time(int key)
+uint64_t keys__step(const uint64_t *lengths, size_t nr, uint64_t now, bool longer)
 {
-	switch (key) {
-	case KEY_LEFT:
-		return ACTION_BACK;
-	case KEY_RIGHT:
-		return ACTION_FORWARD;
-	case '[':
-		return ACTION_FAR_BACK;
-	case ']':
-		return ACTION_FAR_FORWARD;
-	case KEY_HOME:
-		return ACTION_FIRST;
-	case KEY_END:
-		return ACTION_LAST;
+	uint64_t shorter = now;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (lengths[i] < now)
+			shorter = lengths[i];
+		else if (longer && lengths[i] > now)
+			return lengths[i];
 	}
-	return ACTION_NONE;
+	return longer ? now : shorter;
 }
 
 static void open_detail(struct view *view)
@@ -115,18 +109,22 @@ static void choose_probe(struct view *view, unsigned int probe)
 
 static enum view_action press_on_any_page(struct view *view, int key)
 {
+	static const struct {
+		int key;
+		enum view_action action;
+	} actions[] = {
+		{ 'q', ACTION_QUIT },	    { ' ', ACTION_PAUSE },
+		{ '+', ACTION_LONGER },	    { '=', ACTION_LONGER },
+		{ '-', ACTION_SHORTER },    { 'r', ACTION_RECORD },
+		{ KEY_LEFT, ACTION_BACK },  { KEY_RIGHT, ACTION_FORWARD },
+		{ '[', ACTION_FAR_BACK },   { ']', ACTION_FAR_FORWARD },
+		{ KEY_HOME, ACTION_FIRST }, { KEY_END, ACTION_LAST },
+	};
+
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+		if (actions[i].key == key)
+			return actions[i].action;
 	switch (key) {
-	case 'q':
-		return ACTION_QUIT;
-	case ' ':
-		return ACTION_PAUSE;
-	case '+':
-	case '=':
-		return ACTION_LONGER;
-	case '-':
-		return ACTION_SHORTER;
-	case 'r':
-		return ACTION_RECORD;
 	case 'h':
 	case '?':
 		view->page = PAGE_HELP;
@@ -137,7 +135,7 @@ static enum view_action press_on_any_page(struct view *view, int key)
 	}
 	if (key >= '1' && key <= '0' + RUN_PROBES)
 		choose_probe(view, (unsigned int)(key - '1'));
-	return step_in_time(key);
+	return ACTION_NONE;
 }
 
 static void press_on_table(struct view *view, int key)

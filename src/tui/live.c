@@ -15,22 +15,6 @@ static const uint64_t intervals_ns[] = { 100000000ULL,	200000000ULL,  500000000U
 					 2000000000ULL, 5000000000ULL, 10000000000ULL };
 #define NR_INTERVALS (sizeof(intervals_ns) / sizeof(intervals_ns[0]))
 
-static uint64_t longer(uint64_t ns)
-{
-	for (size_t i = 0; i < NR_INTERVALS; i++)
-		if (intervals_ns[i] > ns)
-			return intervals_ns[i];
-	return ns;
-}
-
-static uint64_t shorter(uint64_t ns)
-{
-	for (size_t i = NR_INTERVALS; i; i--)
-		if (intervals_ns[i - 1] < ns)
-			return intervals_ns[i - 1];
-	return ns;
-}
-
 static void record_or_end(struct live *live)
 {
 	struct view *view = &live->view;
@@ -61,8 +45,8 @@ static bool act(struct live *live, enum view_action action, uint64_t *interval_n
 		return true;
 	case ACTION_LONGER:
 	case ACTION_SHORTER:
-		*interval_ns =
-			action == ACTION_LONGER ? longer(*interval_ns) : shorter(*interval_ns);
+		*interval_ns = keys__step(intervals_ns, NR_INTERVALS, *interval_ns,
+					  action == ACTION_LONGER);
 		view->interval_ns = *interval_ns;
 		snprintf(view->note, sizeof(view->note), "interval %s",
 			 units__duration(text, *interval_ns));
@@ -142,11 +126,6 @@ void live__close(struct live *live)
 	view__close(&live->view);
 }
 
-void live__warn(struct live *live, const char *probe, const char *why)
-{
-	snprintf(live->view.note, sizeof(live->view.note), "%s: %s", probe, why);
-}
-
 static int screen__open(struct writer *writer, const struct run *run)
 {
 	struct live *live = writer->state;
@@ -179,7 +158,7 @@ static int screen__interval(struct writer *writer, const struct run *run,
 
 	(void)run;
 	err = model__add_column(&view->model, frame, interval);
-	if (!err && (!view->paused || !view->model.any)) {
+	if (!err && (!view->paused || !view->model.has_frame)) {
 		model__begin(&view->model, frame);
 		err = model__add(&view->model, interval);
 	}

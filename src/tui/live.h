@@ -24,9 +24,6 @@ int live__open(struct live *live, const struct run *run);
 /* Restores the terminal. */
 void live__close(struct live *live);
 
-/* A message from a probe. */
-void live__warn(struct live *live, const char *probe, const char *why);
-
 /* The writer's state is the struct live. */
 extern const struct writer_ops writer_screen;
 

@@ -19,7 +19,7 @@ void model__begin(struct model *model, uint64_t frame)
 		model->why[i].over_ns = 0;
 	}
 	model->frame = frame;
-	model->any = false;
+	model->has_frame = false;
 }
 
 const struct model_column *model__column(const struct model *model, uint64_t frame)
@@ -147,10 +147,10 @@ int model__add(struct model *model, const struct run_interval *interval)
 		if (!err)
 			err = add_why(&model->why[i], &model->run->probes[i]);
 	}
-	if (!model->any)
+	if (!model->has_frame)
 		model->start_ns = interval->start_ns;
 	model->end_ns = interval->end_ns;
-	model->any = true;
+	model->has_frame = true;
 	return err;
 }
 
@@ -158,7 +158,7 @@ void model__forget_keys(struct model *model)
 {
 	for (unsigned int i = 0; i < RUN_PROBES; i++)
 		run__clear_data(&model->data[i]);
-	model->any = false;
+	model->has_frame = false;
 }
 
 void model__forget_columns(struct model *model)

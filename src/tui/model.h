@@ -36,7 +36,7 @@ struct model_why {
 
 struct model {
 	const struct run *run; /* probes, names, methods, cost */
-	bool any; /* there is a current frame */
+	bool has_frame; /* there is a current one */
 	uint64_t frame; /* its number, from 0 */
 	uint64_t start_ns, end_ns; /* since the window opened */
 	struct run_data data[RUN_PROBES];

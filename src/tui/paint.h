@@ -22,7 +22,7 @@ int paint__text(int y, int x, int width, enum paint_style style, const char *tex
 int paint__format(int y, int x, int width, enum paint_style style, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* The same, right-aligned in the `width` columns from x. */
+/* Right-aligned in the `width` columns from x. */
 void paint__right(int y, int x, int width, enum paint_style style, const char *text);
 
 /* Fills the line from x with the style. */

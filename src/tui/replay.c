@@ -157,14 +157,10 @@ draw:
 static int show_merged(struct replay *replay, bool more)
 {
 	struct view *view = &replay->view;
-	uint64_t interval = replay->frame * view->per_frame, was = view->per_frame;
+	uint64_t interval = replay->frame * view->per_frame;
 
-	for (size_t i = 0; more && i < NR_PER_FRAME && view->per_frame == was; i++)
-		if (per_frame[i] > was && was < replay->nr)
-			view->per_frame = per_frame[i];
-	for (size_t i = NR_PER_FRAME; !more && i && view->per_frame == was; i--)
-		if (per_frame[i - 1] < was)
-			view->per_frame = per_frame[i - 1];
+	if (!more || view->per_frame < replay->nr)
+		view->per_frame = keys__step(per_frame, NR_PER_FRAME, view->per_frame, more);
 	snprintf(view->note, sizeof(view->note), "%llu interval%s per step",
 		 (unsigned long long)view->per_frame, view->per_frame == 1 ? "" : "s");
 	model__forget_columns(&view->model);

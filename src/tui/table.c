@@ -26,32 +26,32 @@ static const struct {
 };
 #define NUMBERS (sizeof(number_columns) / sizeof(number_columns[0]))
 
-static double quantile_of(const struct run_key *key, double q)
-{
-	struct lat_hist hist;
-
-	return (double)hist__quantile_ns(sparse__expand(&key->hist, &hist), q);
-}
-
-static double weight_of(const struct run_key *key, enum view_sort sort)
+static double value_of(const struct summary *summary, enum view_sort sort)
 {
 	switch (sort) {
 	case SORT_EVENTS:
-		return (double)sparse__count(&key->hist);
+		return (double)summary->events;
 	case SORT_P50:
-		return quantile_of(key, 0.5);
+		return (double)summary->quantiles_ns[SUMMARY_P50];
 	case SORT_P99:
-		return quantile_of(key, 0.99);
+		return (double)summary->quantiles_ns[SUMMARY_P99];
 	case SORT_P999:
-		return quantile_of(key, 0.999);
+		return (double)summary->quantiles_ns[SUMMARY_P999];
 	case SORT_MAX:
-		return (double)key->hist.max_ns;
+		return (double)summary->max_ns;
 	case SORT_WAITED:
 	case SORT_NAME:
 	case SORTS:
 		break;
 	}
-	return (double)key->hist.sum_ns;
+	return (double)summary->sum_ns;
+}
+
+static void summarize(struct summary *summary, const struct run_key *key)
+{
+	struct lat_hist hist;
+
+	summary__of(summary, sparse__expand(&key->hist, &hist));
 }
 
 /* (other) stays last, as in every table. */
@@ -79,6 +79,8 @@ static int collect_rows(struct view *view)
 	const struct run_data *data = &view->model.data[view->probe];
 	const struct run_key **ranked;
 	ssize_t nr = run__ranked_keys(data, view->by, 0, &ranked);
+	bool by_weight = view->sort != SORT_WAITED && view->sort != SORT_NAME;
+	struct summary summary = { 0 };
 	struct view_row *rows;
 
 	view->nr_rows = 0;
@@ -93,13 +95,15 @@ static int collect_rows(struct view *view)
 	for (ssize_t i = 0; i < nr; i++) {
 		if (view->filter[0] && !strcasestr(ranked[i]->name, view->filter))
 			continue;
+		if (by_weight)
+			summarize(&summary, ranked[i]);
 		rows[view->nr_rows++] =
-			(struct view_row){ ranked[i], weight_of(ranked[i], view->sort) };
+			(struct view_row){ ranked[i], value_of(&summary, view->sort) };
 	}
 	free(ranked);
-	if (view->sort != SORT_WAITED)
+	if (view->sort != SORT_WAITED) /* by which they are ranked */
 		qsort(rows, view->nr_rows, sizeof(*rows),
-		      view->sort == SORT_NAME ? compare_names : compare_weights);
+		      by_weight ? compare_weights : compare_names);
 	return 0;
 }
 
@@ -133,22 +137,19 @@ static void draw_row(const struct run_key *key, int y, int name, enum paint_styl
 {
 	char text[UNITS_TEXT];
 	struct summary summary;
-	struct lat_hist hist;
-	int x = name;
 
-	summary__of(&summary, sparse__expand(&key->hist, &hist));
+	summarize(&summary, key);
 	if (style == PAINT_CHOSEN)
 		paint__line(y, 0, COLS, style);
 	paint__name(y, 0, name, style, key->name);
-	paint__right(y, x, NUMBER, style, units__ns(text, (double)summary.sum_ns));
-	paint__right(y, x += NUMBER, NUMBER, style, units__short_count(text, summary.events));
-	paint__right(y, x += NUMBER, NUMBER, style,
-		     units__ns(text, (double)summary.quantiles_ns[SUMMARY_P50]));
-	paint__right(y, x += NUMBER, NUMBER, style,
-		     units__ns(text, (double)summary.quantiles_ns[SUMMARY_P99]));
-	paint__right(y, x += NUMBER, NUMBER, style,
-		     units__ns(text, (double)summary.quantiles_ns[SUMMARY_P999]));
-	paint__right(y, x += NUMBER, NUMBER, style, units__ns(text, (double)summary.max_ns));
+	for (size_t i = 0; i < NUMBERS; i++) {
+		enum view_sort column = number_columns[i].sort;
+		double value = value_of(&summary, column);
+
+		paint__right(y, name + NUMBER * (int)i, NUMBER, style,
+			     column == SORT_EVENTS ? units__short_count(text, summary.events)
+						   : units__ns(text, value));
+	}
 }
 
 static const char *why_empty(const struct view *view)
@@ -159,7 +160,7 @@ static const char *why_empty(const struct view *view)
 		return probe->refused;
 	if (!probe->nr_metrics)
 		return "this probe has a table, not a histogram; see report";
-	if (!view->model.any)
+	if (!view->model.has_frame)
 		return "waiting for the first interval";
 	if (!probe->by)
 		return "not split; record it with --by process";

@@ -12,8 +12,8 @@
 #include <core/hist.h>
 #include <core/summary.h>
 #include <core/units.h>
+#include <print/wrap.h>
 
-#include "heat.h"
 #include "paint.h"
 
 #define NUMBERS 41 /* columns of a probe's numbers */
@@ -180,7 +180,7 @@ static void draw_probe(const struct view *view, unsigned int at, int y, int line
 		paint__text(y, 11, COLS - 11, PAINT_DIM, "a table, no histogram; see report");
 		return;
 	}
-	if (!view->model.any)
+	if (!view->model.has_frame)
 		return;
 	draw_numbers(view, at, y, lines);
 	heat__draw(&view->model, at, view__last_column(view),
@@ -221,39 +221,34 @@ static void draw_accounting(const struct view *view, int y)
 {
 	const struct lat_cell *cell = &view->model.data[view->probe].metrics[0];
 	const struct run_probe *probe = &view->model.run->probes[view->probe];
-	char text[512], count[UNITS_TEXT];
-	size_t used;
+	struct wrap line = { 0 };
+	char count[UNITS_TEXT];
 
 	if (!probe->nr_metrics || probe->refused[0])
 		return;
-	used = (size_t)snprintf(text, sizeof(text), "%s: %s seen", probe->name,
-				units__count(count, cell->counts[LAT_SEEN]));
-	used += (size_t)snprintf(text + used, sizeof(text) - used, " = %s recorded",
-				 units__count(count, run__recorded(cell)));
+	wrap__add(&line, "%s: %s seen", probe->name, units__count(count, cell->counts[LAT_SEEN]));
+	wrap__add(&line, " = %s recorded", units__count(count, run__recorded(cell)));
 	for (unsigned int i = 0; i < LAT_TERMS; i++)
 		if (counts__is_term(i) && cell->counts[i])
-			used += (size_t)snprintf(text + used, sizeof(text) - used, " + %s %s",
-						 units__count(count, cell->counts[i]),
-						 counts__name(i));
+			wrap__add(&line, " + %s %s", units__count(count, cell->counts[i]),
+				  counts__name(i));
 	if (run__imbalance(cell))
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "; sum is off by %lld",
-					 (long long)run__imbalance(cell));
+		wrap__add(&line, "; sum is off by %lld", (long long)run__imbalance(cell));
 	if (probe->recursion_missed)
-		snprintf(text + used, sizeof(text) - used, "; %s not seen (all)",
-			 units__count(count, probe->recursion_missed));
-	paint__text(y, 0, COLS, PAINT_PLAIN, text);
+		wrap__add(&line, "; %s not seen (all)",
+			  units__count(count, probe->recursion_missed));
+	paint__text(y, 0, COLS, PAINT_PLAIN, line.text);
 }
 
 /* Of this process, and of the programs in the kernel. */
-static void cost_text(const struct view *view, char text[RUN_TEXT])
+static void draw_cost(const struct view *view, int y)
 {
 	struct summary_cost price;
+	struct wrap line = { 0 };
 	char share[UNITS_TEXT];
 	double programs = 0;
 	bool known = false;
-	size_t used = 0;
 
-	text[0] = '\0';
 	for (unsigned int i = 0; i < view->model.run->nr_probes; i++) {
 		summary__of_cost(&price, view->model.run, &view->model.run->probes[i]);
 		if (!price.known)
@@ -262,25 +257,23 @@ static void cost_text(const struct view *view, char text[RUN_TEXT])
 		programs += price.cpu_share;
 	}
 	if (view->cost >= 0)
-		used = (size_t)snprintf(text, RUN_TEXT, "top %s of a CPU",
-					units__ratio(share, view->cost));
+		wrap__add(&line, "top %s of a CPU", units__ratio(share, view->cost));
 	if (known)
-		snprintf(text + used, RUN_TEXT - used, "%sprobes %s",
-			 used ? ", " : "cost: ", units__ratio(share, programs));
+		wrap__add(&line, "%sprobes %s",
+			  line.len ? ", " : "cost: ", units__ratio(share, programs));
+	paint__right(y, COLS - 42, 42, PAINT_BAR, line.text);
 }
 
 static void draw_footer(const struct view *view, int y)
 {
 	const struct run_probe *probe = &view->model.run->probes[view->probe];
-	char cost[RUN_TEXT];
 
 	draw_accounting(view, y);
 	if (!probe->refused[0])
 		paint__format(y + 1, 0, COLS, PAINT_DIM, "method %s: %s", probe->method,
 			      probe->mechanism);
 	paint__line(y + 2, 0, COLS, PAINT_BAR);
-	cost_text(view, cost);
-	paint__right(y + 2, COLS - 42, 42, PAINT_BAR, cost);
+	draw_cost(view, y + 2);
 	if (view->typing)
 		paint__format(y + 2, 0, COLS - 42, PAINT_CHOSEN, "/%s_", view->filter);
 	else if (view->filter[0])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The screen: draws a model. The same for a live window and for a recording. */
+/* The screen of a live window or a recording: draws a model. */
 #ifndef LATSCOPE_TUI_VIEW_H
 #define LATSCOPE_TUI_VIEW_H
 
@@ -84,8 +84,25 @@ int table_view__draw(struct view *view, int y, int lines);
 /* Everything about the key of the detail. */
 void detail__draw(struct view *view, int y, int lines);
 
-/* The histogram of the key in the current frame; NULL: it has no events. */
-const struct run_key *detail__key(const struct view *view);
+/* ---- heat.c ---- */
+
+/*
+ * The heat map of a probe: a column for each frame, the newest on the right; latency upwards on a
+ * logarithmic axis; the colour by the square root of the number of events.
+ */
+#define HEAT_AXIS 8 /* columns of the axis' labels */
+
+/* For curses: makes the colours. */
+void heat__begin(enum terminal_heat mode);
+
+/* Where it is drawn, the axis included. */
+struct heat_place {
+	int y, x, lines, columns;
+};
+
+/* The frame in the last column is `last`; the current frame is marked if it is not that one. */
+void heat__draw(const struct model *model, unsigned int probe, uint64_t last,
+		const struct heat_place *place);
 
 /* ---- keys.c ---- */
 
@@ -106,5 +123,8 @@ enum view_action {
 };
 
 enum view_action keys__press(struct view *view, int key);
+
+/* The length after `now` in an ascending list, or before it; `now` at the end of the list. */
+uint64_t keys__step(const uint64_t *lengths, size_t nr, uint64_t now, bool longer);
 
 #endif
