@@ -99,37 +99,44 @@ int directory__open(struct experiment *experiment)
 	return 0;
 }
 
-static int count_side(const struct experiment *experiment, const char *name, size_t *count)
+/* The number of entries of a directory, or -errno; `last` (may be NULL) gets the name of the last. */
+static ssize_t list(const struct experiment *experiment, const char *name, char last[NAME_MAX + 1])
 {
 	int fd = openat(experiment->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
+	ssize_t count = 0;
 	int err = -errno;
 
-	*count = 0;
 	if (!dir) {
 		if (fd >= 0)
 			close(fd);
 		return err;
 	}
-	while ((entry = readdir(dir)))
-		*count += entry->d_name[0] != '.';
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		count++;
+		if (last)
+			snprintf(last, NAME_MAX + 1, "%s", entry->d_name);
+	}
 	closedir(dir);
-	return 0;
+	return count;
 }
 
 int directory__count(struct experiment *experiment)
 {
 	char name[DIRECTORY_SIDE];
-	int err = 0;
+	ssize_t count;
 
-	for (size_t i = 0; !err && i < experiment->plan.nr_sides; i++) {
+	for (size_t i = 0; i < experiment->plan.nr_sides; i++) {
 		directory__side(&experiment->plan, i, name);
-		err = count_side(experiment, name, &experiment->done[i]);
+		count = list(experiment, name, NULL);
+		if (count < 0)
+			return explain(experiment, (int)count);
+		experiment->done[i] = (size_t)count;
 	}
-	if (!err)
-		err = open_log(experiment);
-	return explain(experiment, err);
+	return explain(experiment, open_log(experiment));
 }
 
 int directory__write_plan(struct experiment *experiment)
@@ -165,21 +172,8 @@ int directory__begin_run(const struct experiment *experiment, size_t side, char 
 int directory__find_recording(const struct experiment *experiment, const char *name,
 			      char recording[NAME_MAX + 1])
 {
-	int fd = openat(experiment->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
-
 	recording[0] = '\0';
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		return -ENOENT;
-	}
-	while ((entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
-			snprintf(recording, NAME_MAX + 1, "%s", entry->d_name);
-	closedir(dir);
-	return recording[0] ? 0 : -ENOENT;
+	return list(experiment, name, recording) > 0 ? 0 : -ENOENT;
 }
 
 static int move(const struct experiment *experiment, const char *name, const char *recording,

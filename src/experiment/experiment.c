@@ -345,8 +345,11 @@ int experiment__go(struct experiment *experiment)
 			break;
 		err = run_side(experiment, plan__next(plan, experiment->done));
 	}
-	if (!err && !plan->matrix && !experiment->compared)
-		err = experiment__compare(experiment, 0, 1, experiment__level(experiment));
+	if (!err && !plan->matrix && !experiment->compared) {
+		double level = plan->nr_looks ? plan->looks[plan->nr_looks - 1].level : 0;
+
+		err = experiment__compare(experiment, 0, 1, level);
+	}
 	return err;
 }
 
@@ -424,11 +427,4 @@ void experiment__close(struct experiment *experiment)
 bool experiment__ended_early(const struct experiment *experiment)
 {
 	return experiment->plan.concluded && experiment->done[0] < experiment->plan.planned;
-}
-
-double experiment__level(const struct experiment *experiment)
-{
-	const struct plan *plan = &experiment->plan;
-
-	return plan->nr_looks ? plan->looks[plan->nr_looks - 1].level : 0;
 }

@@ -67,9 +67,6 @@ size_t experiment__planned(const struct experiment *experiment);
 /* Did it end before all planned runs? */
 bool experiment__ended_early(const struct experiment *experiment);
 
-/* Of the last look; 0 before the first one. */
-double experiment__level(const struct experiment *experiment);
-
 /* One statistic of a whole latency, and what runs like those so far can find in it. */
 struct experiment_power {
 	const struct comparison_row *row;

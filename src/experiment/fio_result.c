@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <core/vec.h>
-
 #include "directory.h"
 
 #define NAME "fio.json"
@@ -200,13 +198,12 @@ static size_t read_cell(const struct experiment *experiment, size_t side, const 
 static int add_row(struct cell_table *table, size_t side, const char *direction,
 		   const double reference[JUDGE_STATISTICS], const double values[JUDGE_STATISTICS])
 {
-	struct table_row *grown = vec__grow(table->rows, table->nr, sizeof(*grown)), *row;
+	struct table_row *row = cell_table__add_row(table, side);
 
-	if (!grown)
+	if (!row)
 		return -ENOMEM;
-	table->rows = grown;
-	row = &grown[table->nr++];
-	*row = (struct table_row){ .side = side, .probe = "fio", .unjudged = true };
+	row->unjudged = true;
+	strcpy(row->probe, "fio");
 	snprintf(row->metric, sizeof(row->metric), "%s", direction);
 	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++)
 		row->statistics[i] = (struct judged){ .off = reference[i],

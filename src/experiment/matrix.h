@@ -29,7 +29,7 @@ struct matrix_axis {
 	const char *values[MATRIX_VALUES];
 	size_t nr;
 	uint64_t only; /* mask of the values that were chosen; 0: all */
-	uint64_t reference; /* the same for the reference */
+	uint64_t reference; /* mask of the values of the reference; 0: all */
 };
 
 struct matrix {
@@ -45,12 +45,12 @@ struct matrix {
 int matrix__read(struct matrix *matrix, const char *path);
 int matrix__parse(struct matrix *matrix, const char *text);
 
-/* Only these values: "depth=1,depth=8,rw=read". The same errors. */
+/* Only these values: "depth=1,depth=8,rw=read". The errors of matrix__read(). */
 int matrix__choose(struct matrix *matrix, const char *only);
 
 /*
  * Adds the cells to the sides of a plan, with its reference, and sets its options of record. The
- * same errors.
+ * errors of matrix__read().
  */
 int matrix__plan(struct matrix *matrix, struct plan *plan);
 

@@ -10,17 +10,24 @@
 
 #include "fio_result.h"
 
-static struct table_row *add_row(struct cell_table *table, const struct comparison_row *from,
-				 size_t side, unsigned int group)
+struct table_row *cell_table__add_row(struct cell_table *table, size_t side)
 {
-	struct table_row *grown = vec__grow(table->rows, table->nr, sizeof(*grown)), *row;
+	struct table_row *grown = vec__grow(table->rows, table->nr, sizeof(*grown));
 
 	if (!grown)
 		return NULL;
 	table->rows = grown;
-	row = &grown[table->nr++];
-	memset(row, 0, sizeof(*row));
-	row->side = side;
+	grown[table->nr] = (struct table_row){ .side = side };
+	return &grown[table->nr++];
+}
+
+static struct table_row *add_row(struct cell_table *table, const struct comparison_row *from,
+				 size_t side, unsigned int group)
+{
+	struct table_row *row = cell_table__add_row(table, side);
+
+	if (!row)
+		return NULL;
 	snprintf(row->probe, RUN_NAME, "%s", from->probe->name);
 	snprintf(row->metric, RUN_NAME, "%s", from->probe->metrics[from->metric].name);
 	row->tail_ns = from->tail->ns;

@@ -31,6 +31,9 @@ struct cell_table {
 	size_t verdicts[JUDGE_VERDICTS];
 };
 
+/* A new row, all zero; NULL: out of memory. It stays until the next one is added. */
+struct table_row *cell_table__add_row(struct cell_table *table, size_t side);
+
 /* Reads all recordings. The errors of experiment__go(). Must be followed by cell_table__clear(). */
 int cell_table__read(struct cell_table *table, struct experiment *experiment);
 void cell_table__clear(struct cell_table *table);
