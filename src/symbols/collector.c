@@ -220,7 +220,7 @@ static void allow_files(void)
 	setrlimit(RLIMIT_NOFILE, &value);
 }
 
-/* As the guard in core/restore.c: a Ctrl-C is for the process that asks. */
+/* In a session of its own: a Ctrl-C is for the process that asks. */
 static void settle(struct collector *collector)
 {
 	sigset_t all;

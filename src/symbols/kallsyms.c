@@ -19,7 +19,7 @@ void kallsyms__close(struct kallsyms *symbols)
 }
 
 /* "ffffffff81000000 T name", and for a symbol of a kernel module a tab and "[module]". */
-static bool parse(char *line, struct kallsym *symbol)
+static bool parse_symbol(char *line, struct kallsym *symbol)
 {
 	char *end, *name;
 
@@ -42,7 +42,7 @@ static bool parse(char *line, struct kallsym *symbol)
 bool kallsyms__next(struct kallsyms *symbols, struct kallsym *symbol)
 {
 	while (fgets(symbols->line, sizeof(symbols->line), symbols->file))
-		if (parse(symbols->line, symbol))
+		if (parse_symbol(symbols->line, symbol))
 			return true;
 	return false;
 }

@@ -99,7 +99,7 @@ int lookup__kernel(struct lookup *lookups, size_t nr, struct kallsyms *symbols)
 }
 
 /* "7f0012345000 1a0 name of a function". The last of several wins: its code is the newest. */
-static void take_line(struct lookup *lookups, size_t nr, const char *line)
+static void take_perf_map_line(struct lookup *lookups, size_t nr, const char *line)
 {
 	char *end, *name;
 	uint64_t start = strtoull(line, &end, 16), size;
@@ -130,7 +130,7 @@ int lookup__perf_map(struct lookup *lookups, size_t nr, int fd)
 	rewind(file);
 	while (bytes < PERF_MAP_BYTES && fgets(line, sizeof(line), file)) {
 		bytes += strlen(line) + 1;
-		take_line(lookups, nr, line);
+		take_perf_map_line(lookups, nr, line);
 	}
 	fclose(file);
 	return 0;

@@ -27,7 +27,7 @@
 #define NOTES 4096
 #define MAPPINGS 4096 /* of one reading */
 
-struct line {
+struct maps_line {
 	uint64_t start, end, offset, inode;
 	unsigned int major, minor;
 	char mode[5];
@@ -81,7 +81,7 @@ static int open_below(uint32_t tgid, const char *path, uint64_t resolve)
 }
 
 /* A server in user space could block whoever opens its files. */
-static bool is_fuse(uint32_t tgid, const struct line *mapped)
+static bool is_fuse(uint32_t tgid, const struct maps_line *mapped)
 {
 	FILE *file = open_proc(tgid, "mountinfo");
 	unsigned int major, minor;
@@ -100,7 +100,7 @@ static bool is_fuse(uint32_t tgid, const struct line *mapped)
 }
 
 /* Without the privilege for map_files, by its path, if that still leads to the same file. */
-static int open_mapped(uint32_t tgid, const struct line *mapped, struct stat *st)
+static int open_mapped(uint32_t tgid, const struct maps_line *mapped, struct stat *st)
 {
 	char link[96];
 	int fd;
@@ -153,7 +153,7 @@ static void set_name(struct mapped_file *file, const char *path)
 	snprintf(file->name, sizeof(file->name), "%.*s", (int)len, base);
 }
 
-static int find_file(struct mappings *mappings, uint32_t tgid, const struct line *line)
+static int find_file(struct mappings *mappings, uint32_t tgid, const struct maps_line *line)
 {
 	uint64_t dev = (uint64_t)line->major << 32 | line->minor;
 	struct mapped_file *file;
@@ -226,7 +226,7 @@ static int find_perf_map(struct mappings *mappings, uint32_t tgid)
 }
 
 /* "55d0c1a2b000-55d0c1a2c000 r-xp 00001000 fd:01 123 /usr/bin/true". */
-static bool parse(char *text, struct line *line)
+static bool parse_maps_line(char *text, struct maps_line *line)
 {
 	int path = 0;
 
@@ -240,7 +240,7 @@ static bool parse(char *text, struct line *line)
 }
 
 /* 32-bit processes have another vDSO than ours. */
-static struct mapping place(struct mappings *mappings, uint32_t tgid, const struct line *line)
+static struct mapping place(struct mappings *mappings, uint32_t tgid, const struct maps_line *line)
 {
 	struct mapping mapping = { line->start, line->end, line->offset, SYMBOL_JIT, -1 };
 
@@ -261,12 +261,12 @@ static int read_maps(struct mappings *mappings, struct mapping_note *note)
 	FILE *file = open_proc(note->tgid, "maps");
 	char text[PATH_MAX + 256];
 	struct mapping *grown;
-	struct line line;
+	struct maps_line line;
 
 	if (!file)
 		return errno == ENOENT ? -ESRCH : -errno;
 	while (note->nr < MAPPINGS && fgets(text, sizeof(text), file)) {
-		if (!parse(text, &line))
+		if (!parse_maps_line(text, &line))
 			continue;
 		grown = vec__grow(note->mappings, note->nr, sizeof(*grown));
 		if (!grown)
@@ -385,16 +385,4 @@ int mappings__new(struct mappings *mappings)
 	else
 		close(fd);
 	return 0;
-}
-
-void mappings__clear(struct mappings *mappings)
-{
-	for (size_t i = 0; i < mappings->nr_files; i++)
-		if (mappings->files[i].fd >= 0)
-			close(mappings->files[i].fd);
-	for (size_t i = 0; i < mappings->nr_notes; i++)
-		free(mappings->notes[i].mappings);
-	free(mappings->files);
-	free(mappings->notes);
-	*mappings = (struct mappings){ 0 };
 }

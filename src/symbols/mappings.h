@@ -43,7 +43,6 @@ struct mappings {
 
 /* The first file is the vDSO of this process. 0 or -errno. */
 int mappings__new(struct mappings *mappings);
-void mappings__clear(struct mappings *mappings);
 
 /*
  * Reads what the process has mapped now; `number` grows with each reading. 0, -ESRCH: it has

@@ -374,20 +374,6 @@ enum symbols_end symbols__end_of(const struct symbols *symbols, int stack, size_
 								      : SYMBOLS_COMPLETE;
 }
 
-size_t symbols__truncated(const struct symbols *symbols, uint32_t tgid, size_t *truncated)
-{
-	size_t nr = 0;
-
-	*truncated = 0;
-	for (size_t i = 0; i < symbols->nr_stacks; i++) {
-		if (symbols->stacks[i].tgid != tgid || !symbols->stacks[i].nr)
-			continue;
-		nr++;
-		*truncated += symbols__end_of(symbols, (int)i, 0) == SYMBOLS_TRUNCATED;
-	}
-	return nr;
-}
-
 size_t symbols__stacks(const struct symbols *symbols)
 {
 	return symbols->nr_stacks;

@@ -100,9 +100,6 @@ const struct symbol *symbols__frame(const struct symbols *symbols, int stack, si
 /* `most` is the depth of the buffer that the stack was taken into, 0: unlimited. */
 enum symbols_end symbols__end_of(const struct symbols *symbols, int stack, size_t most);
 
-/* Stacks of a process: how many, and how many of them are truncated. */
-size_t symbols__truncated(const struct symbols *symbols, uint32_t tgid, size_t *truncated);
-
 /* How many stacks there are, and whose is this one; 0: the kernel's. */
 size_t symbols__stacks(const struct symbols *symbols);
 uint32_t symbols__tgid(const struct symbols *symbols, int stack);
