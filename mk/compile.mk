@@ -18,7 +18,7 @@ PROBES_H := $(shell mkdir -p $(OUT); for probe in $(PROBES); do echo "PROBE($$pr
 	cmp -s $(OUT)/probes.new $(OUT)/probes.h || cp $(OUT)/probes.new $(OUT)/probes.h)
 
 SRC := $(filter-out %.bpf.c src/probes/kit/inject.c,$(call sources,src/*/*.c src/*/*/*.c))
-ASM := $(patsubst %.S,$(OUT)/%.o,$(call sources,src/*/*/*.S) src/print/web_files.S src/serve/clickhouse_files.S)
+ASM := $(patsubst %.S,$(OUT)/%.o,$(call sources,src/*/*/*.S) src/print/web_files.S src/net/clickhouse_files.S)
 # The allocator of the kernel module rmid also emulates RMIDs without it.
 SHARED := kmod/rmid/rmid_alloc.c kmod/rmid/procs.c kmod/rmid/book.c
 OBJ := $(SRC:%.c=$(OUT)/%.o) $(SHARED:%.c=$(OUT)/%.o) $(ASM)
@@ -62,4 +62,4 @@ $(OUT)/%.o: %.S
 	$(Q)$(CC) $(HARDEN) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
 -include $(OBJ:.o=.d)
-$(OUT)/src/serve/clickhouse_files.o: $(wildcard packaging/clickhouse/*.sql)
+$(OUT)/src/net/clickhouse_files.o: $(wildcard packaging/clickhouse/*.sql)

@@ -45,20 +45,20 @@ $(OUT)/tests/unit/test_life: $(addprefix $(OUT)/san/src/,probes/kit/kernel.o pro
 $(OUT)/tests/unit/test_kernel_types: $(addprefix $(OUT)/san/src/probes/kit/,kernel.o tracing.o) | $(SKELS)
 $(OUT)/tests/unit/test_symbols: $(addprefix $(OUT)/san/src/symbols/,collector.o demangle.o elf.o kallsyms.o lookup.o mappings.o)
 $(addprefix $(OUT)/tests/unit/test_,activity kernel_types life refusal seccomp symbols): LIBS_BASE := $(LIBS)
-$(OUT)/tests/unit/test_serve: $(patsubst %,$(OUT)/san/src/serve/%.o,bytes exposition exposition_otlp exposition_proto exposition_text health listen series trigger)
-$(OUT)/tests/unit/test_metrics: $(patsubst %,$(OUT)/san/src/serve/%.o,bytes exposition exposition_otlp exposition_proto exposition_text metrics)
+$(OUT)/tests/unit/test_serve: $(patsubst %,$(OUT)/san/src/%.o,net/bytes net/listen serve/exposition serve/exposition_otlp serve/exposition_proto serve/exposition_text serve/health serve/series serve/trigger)
+$(OUT)/tests/unit/test_metrics: $(OUT)/san/src/net/bytes.o $(patsubst %,$(OUT)/san/src/serve/%.o,exposition exposition_otlp exposition_proto exposition_text metrics)
 $(OUT)/tests/unit/test_recorder: $(patsubst %,$(OUT)/san/src/serve/%.o,recorder ring_files)
-$(OUT)/tests/unit/test_fleet: $(OUT)/san/src/serve/bytes.o $(patsubst %,$(OUT)/san/src/fleet/%.o,answer answer_notes data question sql)
+$(OUT)/tests/unit/test_fleet: $(OUT)/san/src/net/bytes.o $(patsubst %,$(OUT)/san/src/fleet/%.o,answer answer_notes data question sql)
 $(OUT)/tests/unit/test_fault_count: $(OUT)/san/src/probes/memlat/fault_count.o
 $(OUT)/tests/unit/test_why_pairs: $(OUT)/san/src/probes/kit/why_pairs.o
 $(OUT)/tests/unit/test_why_disks: $(OUT)/san/src/probes/iolat/why_disks.o
 $(OUT)/tests/unit/test_disk_blame: $(OUT)/san/src/probes/iolat/why_disks.o
 $(OUT)/tests/unit/test_moves: $(patsubst %,$(OUT)/san/tests/emu/msrfs/%.o,command emulator machine map moves queue state tor)
 $(OUT)/tests/unit/test_experiment: $(patsubst %,$(OUT)/san/src/experiment/%.o,matrix plan)
-$(OUT)/tests/unit/test_sender: $(patsubst %,$(OUT)/san/src/serve/%.o,bytes gzip listen post sender)
+$(OUT)/tests/unit/test_sender: $(patsubst %,$(OUT)/san/src/net/%.o,bytes gzip listen post sender)
 $(OUT)/tests/unit/test_spool: $(OUT)/san/src/serve/spool.o
 $(OUT)/tests/unit/test_spool: LIBS_BASE += -lz
-$(OUT)/tests/unit/test_clickhouse: $(patsubst %,$(OUT)/san/src/serve/%.o,bytes clickhouse_rows clickhouse_server clickhouse_sql post)
+$(OUT)/tests/unit/test_clickhouse: $(patsubst %,$(OUT)/san/src/net/%.o,bytes clickhouse_rows clickhouse_server clickhouse_sql post)
 $(OUT)/tests/unit/test_sender: LIBS_BASE += -lmicrohttpd -lz
 $(OUT)/tests/unit/test_hostile: $(addprefix $(OUT)/san/src/cli/,report.o compare.o page.o)
 $(UNIT) $(EMU): $(OUT)/%: $(OUT)/san/%.o $(BASE_SAN) $(ASM)

@@ -4,7 +4,7 @@
 #define LATSCOPE_CLI_FLEET_COMMAND_H
 
 #include <fleet/question.h>
-#include <serve/clickhouse_server.h>
+#include <net/clickhouse_server.h>
 
 #include "options.h"
 

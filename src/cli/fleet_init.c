@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <serve/clickhouse_sql.h>
+#include <net/clickhouse_sql.h>
 
 #include "cmd.h"
 #include "fleet_command.h"

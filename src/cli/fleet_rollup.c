@@ -18,7 +18,7 @@
 #include <core/clock.h>
 #include <core/sanitize.h>
 #include <core/vec.h>
-#include <serve/clickhouse_sql.h>
+#include <net/clickhouse_sql.h>
 
 #include "cmd.h"
 #include "fleet_command.h"

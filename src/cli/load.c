@@ -9,7 +9,7 @@
 
 #include <core/units.h>
 #include <loadgen/load.h>
-#include <serve/fleet_load.h>
+#include <fleet/load.h>
 
 #include "cmd.h"
 #include "load_help.h"

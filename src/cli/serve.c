@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <net/listen.h>
 #include <probes/kit/why.h>
 #include <serve/clickhouse.h>
 #include <serve/keeper.h>
-#include <serve/listen.h>
 #include <serve/otlp.h>
 #include <serve/recorder.h>
 #include <serve/serve.h>

@@ -3,7 +3,7 @@
 #ifndef LATSCOPE_FLEET_SOURCE_CLICKHOUSE_H
 #define LATSCOPE_FLEET_SOURCE_CLICKHOUSE_H
 
-#include <serve/clickhouse_server.h>
+#include <net/clickhouse_server.h>
 
 #include "data.h"
 

@@ -14,7 +14,7 @@
 #include <core/hist.h>
 #include <core/sanitize.h>
 #include <core/vec.h>
-#include <serve/clickhouse_rows.h>
+#include <net/clickhouse_rows.h>
 #include <store/rundb.h>
 
 #define DEPTH 3 /* DIR/HOST/DAY/RECORDING */

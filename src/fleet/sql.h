@@ -6,7 +6,7 @@
 #ifndef LATSCOPE_FLEET_SQL_H
 #define LATSCOPE_FLEET_SQL_H
 
-#include <serve/bytes.h>
+#include <net/bytes.h>
 
 #include "question.h"
 

@@ -38,7 +38,7 @@ struct load_ops {
 	bool uses_dir;
 	bool uses_bytes;
 	bool needs_cgroup; /* of its own, with a limit of memory */
-	/* NULL: it has settings of its own, see serve/fleet_load.h */
+	/* NULL: it has settings of its own, see fleet/load.h */
 	int (*run)(const struct load_config *config);
 };
 

@@ -14,9 +14,8 @@
 #include <core/hist.h>
 #include <core/sanitize.h>
 #include <core/vec.h>
-
-#include "clickhouse_rows.h"
-#include "gzip.h"
+#include <net/clickhouse_rows.h>
+#include <net/gzip.h>
 
 #define BODY (1 << 20) /* bytes of batches that are sent together */
 #define BODY_MOST (32 << 20) /* a batch may be larger */

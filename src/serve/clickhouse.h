@@ -12,9 +12,9 @@
 #define LATSCOPE_SERVE_CLICKHOUSE_H
 
 #include <core/run.h>
+#include <net/clickhouse_server.h>
+#include <net/sender.h>
 
-#include "clickhouse_server.h"
-#include "sender.h"
 #include "series.h"
 #include "spool.h"
 

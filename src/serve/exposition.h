@@ -19,7 +19,7 @@
 
 #include <latscope/event.h>
 
-#include "bytes.h"
+#include <net/bytes.h>
 
 enum exposition_format {
 	EXPOSITION_TEXT,

@@ -7,12 +7,12 @@
 #define LATSCOPE_SERVE_METRICS_H
 
 #include <core/run.h>
+#include <net/sender.h>
 
 #include "clickhouse.h"
 #include "exposition.h"
 #include "keeper.h"
 #include "recorder.h"
-#include "sender.h"
 #include "series.h"
 
 struct metrics {

@@ -3,8 +3,9 @@
 #ifndef LATSCOPE_SERVE_OTLP_H
 #define LATSCOPE_SERVE_OTLP_H
 
+#include <net/sender.h>
+
 #include "metrics.h"
-#include "sender.h"
 
 #define OTLP_EVERY_NS 60000000000ULL
 #define OTLP_HEADERS "OTEL_EXPORTER_OTLP_HEADERS" /* environment: "name=value,name=value" */

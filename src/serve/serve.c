@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include <core/units.h>
+#include <net/gzip.h>
+#include <net/http.h>
 
 #include "clickhouse.h"
-#include "gzip.h"
 #include "health.h"
-#include "http.h"
 #include "keeper.h"
 #include "metrics.h"
 #include "otlp.h"

@@ -2,9 +2,9 @@
 /* Rows as text, names of services, addresses of servers, statements of packaging/clickhouse. */
 #include "sample.h"
 
-#include <serve/clickhouse_rows.h>
-#include <serve/clickhouse_server.h>
-#include <serve/clickhouse_sql.h>
+#include <net/clickhouse_rows.h>
+#include <net/clickhouse_server.h>
+#include <net/clickhouse_sql.h>
 
 TEST(test_a_row_has_its_columns_in_order)
 {

@@ -9,8 +9,8 @@
 #include <zlib.h>
 
 #include <core/clock.h>
-#include <serve/listen.h>
-#include <serve/sender.h>
+#include <net/listen.h>
+#include <net/sender.h>
 
 #define REQUESTS 64
 #define PAUSE_NS 1000000ULL

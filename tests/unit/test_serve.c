@@ -6,7 +6,7 @@
 
 #include <serve/exposition_otlp.h>
 #include <serve/health.h>
-#include <serve/listen.h>
+#include <net/listen.h>
 #include <serve/series.h>
 #include <serve/trigger.h>
 

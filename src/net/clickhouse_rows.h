@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Rows of packaging/clickhouse/tables.sql, as text. */
-#ifndef LATSCOPE_SERVE_CLICKHOUSE_ROWS_H
-#define LATSCOPE_SERVE_CLICKHOUSE_ROWS_H
+#ifndef LATSCOPE_NET_CLICKHOUSE_ROWS_H
+#define LATSCOPE_NET_CLICKHOUSE_ROWS_H
 
 #include <core/run.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Bodies of HTTP, compressed. */
-#ifndef LATSCOPE_SERVE_GZIP_H
-#define LATSCOPE_SERVE_GZIP_H
+#ifndef LATSCOPE_NET_GZIP_H
+#define LATSCOPE_NET_GZIP_H
 
 #include <stdbool.h>
 #include <stddef.h>

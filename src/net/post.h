@@ -5,8 +5,8 @@
  * request, and the bytes that are kept of its answer. Redirections are not followed. A proxy of
  * the environment is used, except for this machine.
  */
-#ifndef LATSCOPE_SERVE_POST_H
-#define LATSCOPE_SERVE_POST_H
+#ifndef LATSCOPE_NET_POST_H
+#define LATSCOPE_NET_POST_H
 
 #include <stdbool.h>
 #include <stddef.h>

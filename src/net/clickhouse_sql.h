@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The statements of packaging/clickhouse. The files are part of the program. */
-#ifndef LATSCOPE_SERVE_CLICKHOUSE_SQL_H
-#define LATSCOPE_SERVE_CLICKHOUSE_SQL_H
+#ifndef LATSCOPE_NET_CLICKHOUSE_SQL_H
+#define LATSCOPE_NET_CLICKHOUSE_SQL_H
 
 #include "bytes.h"
 

@@ -11,8 +11,8 @@
  * The thread is started with the first body, so it has the privileges and the filter of system
  * calls that the process has then (privilege.h: `sends`).
  */
-#ifndef LATSCOPE_SERVE_SENDER_H
-#define LATSCOPE_SERVE_SENDER_H
+#ifndef LATSCOPE_NET_SENDER_H
+#define LATSCOPE_NET_SENDER_H
 
 #include <stdbool.h>
 #include <stddef.h>

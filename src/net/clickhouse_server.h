@@ -3,8 +3,8 @@
  * A ClickHouse server, by HTTP: where it is, who we are, and questions to it that wait for the
  * answer. packaging/clickhouse has its tables.
  */
-#ifndef LATSCOPE_SERVE_CLICKHOUSE_SERVER_H
-#define LATSCOPE_SERVE_CLICKHOUSE_SERVER_H
+#ifndef LATSCOPE_NET_CLICKHOUSE_SERVER_H
+#define LATSCOPE_NET_CLICKHOUSE_SERVER_H
 
 #include <stdbool.h>
 #include <stddef.h>

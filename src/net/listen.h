@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The socket on which the exporter listens. */
-#ifndef LATSCOPE_SERVE_LISTEN_H
-#define LATSCOPE_SERVE_LISTEN_H
+#ifndef LATSCOPE_NET_LISTEN_H
+#define LATSCOPE_NET_LISTEN_H
 
 #include <stdbool.h>
 

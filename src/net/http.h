@@ -5,8 +5,8 @@
  * a request, and ten seconds from the connection to the end of the answer, however slowly the bytes
  * come.
  */
-#ifndef LATSCOPE_SERVE_HTTP_H
-#define LATSCOPE_SERVE_HTTP_H
+#ifndef LATSCOPE_NET_HTTP_H
+#define LATSCOPE_NET_HTTP_H
 
 #include <stdbool.h>
 #include <stddef.h>

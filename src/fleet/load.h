@@ -3,12 +3,12 @@
  * A load for a server of ClickHouse: the rows of many hosts that measure nothing. The same
  * configuration makes the same rows, so a second run sends them twice.
  */
-#ifndef LATSCOPE_SERVE_FLEET_LOAD_H
-#define LATSCOPE_SERVE_FLEET_LOAD_H
+#ifndef LATSCOPE_FLEET_LOAD_H
+#define LATSCOPE_FLEET_LOAD_H
 
 #include <stdint.h>
 
-#include "clickhouse_server.h"
+#include <net/clickhouse_server.h>
 
 #define FLEET_LOAD_HOSTS 10000
 #define FLEET_LOAD_SERIES 60

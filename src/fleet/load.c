@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "fleet_load.h"
+#include "load.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,9 +12,8 @@
 
 #include <core/clock.h>
 #include <core/sparse.h>
-
-#include "clickhouse_rows.h"
-#include "gzip.h"
+#include <net/clickhouse_rows.h>
+#include <net/gzip.h>
 
 #define TIMEOUT_S 300
 #define METRICS 4

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A growing buffer of bytes. After memory ran out it stays as it is, and `failed` is true. */
-#ifndef LATSCOPE_SERVE_BYTES_H
-#define LATSCOPE_SERVE_BYTES_H
+#ifndef LATSCOPE_NET_BYTES_H
+#define LATSCOPE_NET_BYTES_H
 
 #include <stdbool.h>
 #include <stddef.h>
