@@ -21,7 +21,7 @@
 #include <stats/judge.h>
 
 #include "complete.h"
-#include "fleet_command.h"
+#include "fleet_commands.h"
 
 #define CGROUPS "/sys/fs/cgroup"
 

@@ -1,32 +1,83 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* fleet: the rows of many machines in ClickHouse. Its subcommands are in fleet_*.c. */
-#include "fleet_command.h"
-
+/* fleet: questions about many machines, and the tables in ClickHouse that have their rows. */
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+
+#include <fleet/ask.h>
+#include <fleet/tables.h>
+#include <probes/probe.h>
 
 #include "cmd.h"
+#include "fleet_commands.h"
 #include "log.h"
+#include "options.h"
 #include "output.h"
 
 #define KEEP_ROWS 14
 #define KEEP 400
 #define MAX_KEEP 36500
-#define TIMEOUT_S 3600
-#define MOST_ANSWER (64 << 20)
+#define LAST_NS (7 * 86400 * 1000000000ULL)
+#define LAST_OF_TOP_NS (3600 * 1000000000ULL)
+#define MOST_TOP 100000
 
-enum key { KEY_CLICKHOUSE = 0x200, KEY_LOGIN, KEY_CLUSTER, KEY_KEEP_ROWS, KEY_KEEP };
+/* From KEY_DIR on they are of questions, from KEY_AGAINST on of compare. */
+enum key {
+	KEY_CLICKHOUSE = 0x200,
+	KEY_LOGIN,
+	KEY_CLUSTER,
+	KEY_KEEP_ROWS,
+	KEY_KEEP,
+	KEY_DIR,
+	KEY_BY,
+	KEY_WHERE,
+	KEY_LAST,
+	KEY_TOP,
+	KEY_CONFIDENCE,
+	KEY_SQL,
+	KEY_AGAINST,
+	KEY_METRIC,
+	KEY_MIN_EFFECT,
+	KEY_FAIL_ON,
+};
+
+struct fleet {
+	struct options options; /* args[0] is the subcommand */
+	const char *url; /* --clickhouse; NULL: not given */
+	const char *login_file;
+	struct fleet_tables tables;
+	struct fleet_server server;
+	struct fleet_question question;
+	const char *dir; /* recordings; NULL: not given */
+	const char *statistics[FLEET_QUANTILES]; /* --metric of compare */
+	size_t nr_statistics;
+	uint64_t last_ns; /* 0: not given */
+	bool all_time, sql, fail_on_worse;
+	const char *given, *given_compare; /* an option of questions, and one of compare; or NULL */
+};
+
+static int run_question(struct fleet *fleet);
+static int run_init(struct fleet *fleet);
+static int run_rollup(struct fleet *fleet);
 
 const struct fleet_command fleet_commands[] = {
-	{ FLEET_PERCENTILE, fleet__percentile, "a percentile of all events, such as p99.9", true },
-	{ "top", fleet__top, "which services waited most", true },
-	{ "compare", fleet__compare, "is a latency worse on some hosts than on others?", true },
-	{ "init", fleet__init, "create the tables, or change how long data are kept", false },
-	{ "rollup", fleet__rollup, "sum up complete hours and days; delete what is too old",
-	  false },
+	{ FLEET_PERCENTILE, run_question, "a percentile of all events, such as p99.9", true,
+	  FLEET_QUANTILE },
+	{ "top", run_question, "which services waited most", true, FLEET_TOP },
+	{ "compare", run_question, "is a latency worse on some hosts than on others?", true,
+	  FLEET_COMPARE },
+	{ "init", run_init, "create the tables, or change how long data are kept", false, 0 },
+	{ "rollup", run_rollup, "sum up complete hours and days; delete what is too old", false,
+	  0 },
 	{ 0 },
+};
+
+static const char *const percentiles[FLEET_COMPARE + 1] = {
+	[FLEET_TOP] = "p50,p99,p99.9",
+	[FLEET_COMPARE] = "p50,p90,p99,p99.9",
 };
 
 static const struct argp_option fleet_options[] = {
@@ -35,23 +86,23 @@ static const struct argp_option fleet_options[] = {
 	{ "cluster", KEY_CLUSTER, "NAME", 0, "init: the server is a shard of this cluster", 0 },
 	{ "keep-rows", KEY_KEEP_ROWS, "DAYS", 0, "init: keep rows for DAYS (14)", 0 },
 	{ "keep", KEY_KEEP, "DAYS", 0, "init: keep roll-ups for DAYS (400)", 0 },
-	{ "dir", FLEET_ASK_DIR, "DIR", 0, "Ask the recordings below DIR (" OUTPUT_DIR ")", 0 },
-	{ "by", FLEET_ASK_BY, "LIST", 0, "Group by host, kernel, service or labels", 0 },
-	{ "where", FLEET_ASK_WHERE, "NAME=VALUE", 0,
+	{ "dir", KEY_DIR, "DIR", 0, "Ask the recordings below DIR (" OUTPUT_DIR ")", 0 },
+	{ "by", KEY_BY, "LIST", 0, "Group by host, kernel, service or labels", 0 },
+	{ "where", KEY_WHERE, "NAME=VALUE", 0,
 	  "Only hosts, or services, with this value; repeatable", 0 },
-	{ "against", FLEET_ASK_AGAINST, "NAME=VALUE", 0,
+	{ "against", KEY_AGAINST, "NAME=VALUE", 0,
 	  "compare: --where of the other group; repeatable", 0 },
-	{ "last", FLEET_ASK_LAST, "TIME", 0, "Only the last TIME, or 'all' (7d; top: 1h)", 0 },
-	{ "top", FLEET_ASK_TOP, "N", 0, "Show N groups, those with the most time (10; 0: all)", 0 },
-	{ "metric", FLEET_ASK_METRIC, "STATISTIC", 0,
-	  "compare: test only this percentile; repeatable", 0 },
-	{ "confidence", FLEET_ASK_CONFIDENCE, "PERCENT", 0,
-	  "Confidence of intervals and verdicts (95)", 0 },
-	{ "min-effect", FLEET_ASK_MIN_EFFECT, "PERCENT", 0,
-	  "compare: ignore differences up to this (0)", 0 },
-	{ "fail-on", FLEET_ASK_FAIL_ON, "VERDICT", 0,
+	{ "last", KEY_LAST, "TIME", 0, "Only the last TIME, or 'all' (7d; top: 1h)", 0 },
+	{ "top", KEY_TOP, "N", 0, "Show N groups, those with the most time (10; 0: all)", 0 },
+	{ "metric", KEY_METRIC, "STATISTIC", 0, "compare: test only this percentile; repeatable",
+	  0 },
+	{ "confidence", KEY_CONFIDENCE, "PERCENT", 0, "Confidence of intervals and verdicts (95)",
+	  0 },
+	{ "min-effect", KEY_MIN_EFFECT, "PERCENT", 0, "compare: ignore differences up to this (0)",
+	  0 },
+	{ "fail-on", KEY_FAIL_ON, "VERDICT", 0,
 	  "compare: exit with 3 if there is this verdict: worse", 0 },
-	{ "sql", FLEET_ASK_SQL, 0, 0, "Print the SQL instead of asking", 0 },
+	{ "sql", KEY_SQL, 0, 0, "Print the SQL instead of asking", 0 },
 	{ 0 },
 };
 
@@ -83,11 +134,108 @@ static const char *fleet_doc(void)
 	return doc;
 }
 
+/* ---- options ---- */
+
+static int add_condition(struct fleet *fleet, const char *name, const char *text, unsigned int side)
+{
+	int err = fleet_question__condition(&fleet->question.sides[side], text);
+
+	if (err == -EINVAL)
+		return options__fail(&fleet->options,
+				     "%s '%.64s': use NAME=VALUE, such as kernel=6.1", name, text);
+	if (err)
+		return options__fail(&fleet->options,
+				     "%s '%.64s': too long, or more than %d of them", name, text,
+				     FLEET_CONDITIONS);
+	return 0;
+}
+
+static int set_by(struct fleet *fleet, const char *text)
+{
+	switch (fleet_question__by(&fleet->question, text)) {
+	case 0:
+		return 0;
+	case -E2BIG:
+		return options__fail(&fleet->options, "--by '%.64s': at most %d names", text,
+				     FLEET_BY);
+	case -EEXIST:
+		return options__fail(&fleet->options, "--by '%.64s': a name is there twice", text);
+	default:
+		return options__fail(
+			&fleet->options,
+			"--by '%.64s': use a list of host, kernel, service and names of labels",
+			text);
+	}
+}
+
+static int set_last(struct fleet *fleet, const char *text)
+{
+	fleet->all_time = !strcmp(text, "all");
+	if (fleet->all_time)
+		return 0;
+	return options__duration(&fleet->options, "--last", text, &fleet->last_ns);
+}
+
+static int set_top(struct fleet *fleet, const char *text)
+{
+	uint64_t top = 0;
+	int err = options__count(&fleet->options, "--top", text, 0, MOST_TOP, &top);
+
+	fleet->question.top = (unsigned int)top;
+	return err;
+}
+
+static int add_statistic(struct fleet *fleet, const char *text)
+{
+	struct fleet_question question = { 0 };
+
+	if (fleet_question__quantiles(&question, text))
+		return options__fail(
+			&fleet->options,
+			"--metric '%.64s': unknown statistic; use a percentile, such as "
+			"p99.9",
+			text);
+	if (fleet->nr_statistics == FLEET_QUANTILES)
+		return options__fail(&fleet->options, "--metric: at most %d", FLEET_QUANTILES);
+	fleet->statistics[fleet->nr_statistics++] = text;
+	return 0;
+}
+
+static int set_fail_on(struct fleet *fleet, const char *text)
+{
+	if (strcmp(text, "worse") != 0)
+		return options__fail(&fleet->options,
+				     "--fail-on '%.64s': unknown verdict; use 'worse'", text);
+	fleet->fail_on_worse = true;
+	return 0;
+}
+
+static int set_cluster(struct fleet *fleet, const char *text)
+{
+	if (text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")])
+		return options__fail(&fleet->options,
+				     "--cluster '%.64s': use letters, digits and _", text);
+	fleet->tables.cluster = text;
+	return 0;
+}
+
+/* Options of questions are errors of commands that are none: see check(). */
+static void note(struct fleet *fleet, int key)
+{
+	for (size_t i = 0; fleet_options[i].name; i++)
+		if (fleet_options[i].key == key && key >= KEY_AGAINST)
+			fleet->given_compare = fleet_options[i].name;
+		else if (fleet_options[i].key == key && key >= KEY_DIR)
+			fleet->given = fleet_options[i].name;
+}
+
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct fleet *fleet = state->input;
 	struct options *options = &fleet->options;
+	struct fleet_question *question = &fleet->question;
 
+	note(fleet, key);
 	switch (key) {
 	case KEY_CLICKHOUSE:
 		fleet->url = arg;
@@ -96,18 +244,62 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		fleet->login_file = arg;
 		return 0;
 	case KEY_CLUSTER:
-		if (arg[strspn(arg,
-			       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")])
-			return options__fail(&fleet->options,
-					     "--cluster '%.64s': use letters, digits and _", arg);
-		fleet->cluster = arg;
-		return 0;
+		return set_cluster(fleet, arg);
 	case KEY_KEEP_ROWS:
-		return options__count(options, "--keep-rows", arg, 1, MAX_KEEP, &fleet->keep_rows);
+		return options__count(options, "--keep-rows", arg, 1, MAX_KEEP,
+				      &fleet->tables.keep_rows);
 	case KEY_KEEP:
-		return options__count(options, "--keep", arg, 1, MAX_KEEP, &fleet->keep);
+		return options__count(options, "--keep", arg, 1, MAX_KEEP, &fleet->tables.keep);
+	case KEY_DIR:
+		fleet->dir = arg;
+		return 0;
+	case KEY_BY:
+		return set_by(fleet, arg);
+	case KEY_WHERE:
+		return add_condition(fleet, "--where", arg, 0);
+	case KEY_LAST:
+		return set_last(fleet, arg);
+	case KEY_TOP:
+		return set_top(fleet, arg);
+	case KEY_CONFIDENCE:
+		return options__percent(options, "--confidence", arg, 50, 99.5,
+					&question->confidence);
+	case KEY_SQL:
+		fleet->sql = true;
+		return 0;
+	case KEY_AGAINST:
+		return add_condition(fleet, "--against", arg, 1);
+	case KEY_METRIC:
+		return add_statistic(fleet, arg);
+	case KEY_MIN_EFFECT:
+		return options__percent(options, "--min-effect", arg, 0, 1e7,
+					&question->min_effect);
+	case KEY_FAIL_ON:
+		return set_fail_on(fleet, arg);
 	}
-	return fleet_ask__parse(key, arg, fleet);
+	return ARGP_ERR_UNKNOWN;
+}
+
+/* Is an option one of questions, and the command none; or of compare, and another question? */
+static int check(struct fleet *fleet, const struct fleet_command *command)
+{
+	struct options *options = &fleet->options;
+
+	if (!command->asks && options->nr_args > 1)
+		return options__fail(options, "unexpected argument '%.64s'", options->args[1]);
+	if (!command->asks && (fleet->given || fleet->given_compare))
+		return options__fail(options, "--%s is no option of '%s'",
+				     fleet->given ? fleet->given : fleet->given_compare,
+				     command->name);
+	if (!command->asks && (options->json || options->csv))
+		return options__fail(options, "'%s' prints no %s", command->name,
+				     options->json ? "JSON" : "CSV");
+	if (command->asks && command->kind != FLEET_COMPARE && fleet->given_compare)
+		return options__fail(options, "--%s is an option of 'compare'",
+				     fleet->given_compare);
+	if (fleet->dir && fleet->url)
+		return options__fail(options, "give --dir or --clickhouse, not both");
+	return 0;
 }
 
 static bool is_called(const struct fleet_command *command, const char *name)
@@ -125,8 +317,7 @@ static const struct fleet_command *find(struct fleet *fleet)
 
 	for (size_t i = 0; fleet_commands[i].name; i++) {
 		if (options->nr_args && is_called(&fleet_commands[i], options->args[0]))
-			return fleet_ask__check(fleet, &fleet_commands[i]) ? NULL
-									   : &fleet_commands[i];
+			return check(fleet, &fleet_commands[i]) ? NULL : &fleet_commands[i];
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
 					 fleet_commands[i].name);
 	}
@@ -138,35 +329,10 @@ static const struct fleet_command *find(struct fleet *fleet)
 	return NULL;
 }
 
-int cmd_fleet(int argc, char **argv)
-{
-	struct fleet fleet = {
-		.options = { .command = argv[0], .groups = OPTIONS_FORMAT, .max_args = 2 },
-		.keep_rows = KEEP_ROWS,
-		.keep = KEEP,
-		.ask.question = { .top = OPTIONS_TOP, .confidence = 0.95 },
-	};
-	const struct argp own = { fleet_options, parse_own, "COMMAND [METRIC]", fleet_doc(), NULL,
-				  NULL,		 NULL };
-	const struct fleet_command *command = NULL;
-	int got, code;
+/* ---- the server ---- */
 
-	got = options__parse(&fleet.options, &own, &fleet, argc, argv, stdout);
-	if (got > 0)
-		return EXIT_DONE;
-	if (!got)
-		command = find(&fleet);
-	if (!command) {
-		log__usage(argv[0], fleet.options.error);
-		return EXIT_USAGE;
-	}
-	log__set_level(fleet.options.quiet ? LOG_QUIET : LOG_NORMAL);
-	code = command->run(&fleet);
-	clickhouse_server__free(fleet.server);
-	return code;
-}
-
-int fleet__failed(const struct fleet *fleet, const char *what, int err, const char *why)
+/* Prints what failed, and returns the exit code. */
+static int failed(const struct fleet *fleet, const char *what, int err, const char *why)
 {
 	char text[CLICKHOUSE_URL], url[POST_TEXT];
 
@@ -181,6 +347,17 @@ int fleet__failed(const struct fleet *fleet, const char *what, int err, const ch
 	return err == -ENOPKG ? EXIT_CANNOT : EXIT_ERROR;
 }
 
+static int server_failed(const struct fleet *fleet, int err)
+{
+	return failed(fleet, fleet->server.failed, err, fleet->server.why);
+}
+
+static int wrong(struct fleet *fleet)
+{
+	log__usage("fleet", fleet->options.error);
+	return EXIT_USAGE;
+}
+
 static int wrong_address(struct fleet *fleet, int err, const char *why)
 {
 	char what[PATH_MAX + RUN_TEXT];
@@ -189,8 +366,7 @@ static int wrong_address(struct fleet *fleet, int err, const char *why)
 		options__fail(&fleet->options,
 			      "--clickhouse '%.64s': %s; use a URL such as http://127.0.0.1:8123",
 			      fleet->url, why);
-		log__usage("fleet", fleet->options.error);
-		return EXIT_USAGE;
+		return wrong(fleet);
 	}
 	snprintf(what, sizeof(what), "cannot use the login in %s",
 		 fleet->login_file ? fleet->login_file : CLICKHOUSE_USER);
@@ -198,72 +374,238 @@ static int wrong_address(struct fleet *fleet, int err, const char *why)
 	return err == -ENOPKG ? EXIT_CANNOT : EXIT_ERROR;
 }
 
-int fleet__connect(struct fleet *fleet)
+static int connect_to(struct fleet *fleet)
 {
 	char why[POST_TEXT];
 	int err;
 
 	if (!fleet->url) {
 		options__fail(&fleet->options, "missing --clickhouse URL");
-		log__usage("fleet", fleet->options.error);
-		return EXIT_USAGE;
+		return wrong(fleet);
 	}
-	err = clickhouse__address(&fleet->address, fleet->url, fleet->login_file, why);
+	err = clickhouse__address(&fleet->server.address, fleet->url, fleet->login_file, why);
 	if (err)
 		return wrong_address(fleet, err, why);
-	err = clickhouse_server__new(&fleet->server, &fleet->address, TIMEOUT_S, MOST_ANSWER);
-	return err ? fleet__failed(fleet, "cannot use", err, strerror(-err)) : EXIT_DONE;
+	fleet->server.action = "cannot use";
+	err = fleet_server__connect(&fleet->server);
+	return err ? server_failed(fleet, err) : EXIT_DONE;
 }
 
-int fleet__open(struct fleet *fleet)
+/* Connects, and checks that it has our schema. */
+static int open_server(struct fleet *fleet)
 {
-	char why[POST_TEXT];
-	int code = fleet__connect(fleet), err;
+	int code = connect_to(fleet), err;
 
 	if (code)
 		return code;
-	err = clickhouse_server__check(fleet->server, NULL, why);
-	return err ? fleet__failed(fleet, "cannot use", err, why) : EXIT_DONE;
+	err = fleet_server__check(&fleet->server);
+	return err ? server_failed(fleet, err) : EXIT_DONE;
 }
 
-/* Headers of the copy point to the texts of the first one, which live as long. */
-int fleet__use(const struct fleet *fleet, const char *database, struct clickhouse_server **server)
+/* ---- the tables ---- */
+
+static int run_init(struct fleet *fleet)
 {
-	struct clickhouse_address address = fleet->address;
-	int err;
+	const struct fleet_tables *tables = &fleet->tables;
+	char database[CLICKHOUSE_NAME];
+	int code = connect_to(fleet), err;
 
-	snprintf(address.database, sizeof(address.database), "%s", database);
-	err = clickhouse_server__new(server, &address, TIMEOUT_S, MOST_ANSWER);
-	return err ? fleet__failed(fleet, "cannot use", err, strerror(-err)) : EXIT_DONE;
-}
-
-int fleet__use_shard(struct fleet *fleet)
-{
-	char local[CLICKHOUSE_NAME + 8];
-	struct clickhouse_server *server;
-	bool is_shard;
-	int code = fleet__ask_yes(fleet, fleet->server, FLEET_IS_SHARD, &is_shard);
-
-	if (code || !is_shard)
-		return code;
-	snprintf(local, sizeof(local), "%s_local", fleet->address.database);
-	code = fleet__use(fleet, local, &server);
 	if (code)
 		return code;
-	clickhouse_server__free(fleet->server);
-	fleet->server = server;
+	snprintf(database, sizeof(database), "%s", fleet->server.address.database);
+	err = fleet_tables__init(&fleet->server, tables);
+	if (err == -EXDEV) {
+		log__error("cannot create the tables",
+			   tables->cluster ? "the database has the tables of a single server"
+					   : "the server is a shard of a cluster",
+			   tables->cluster ? "use another database, or leave out --cluster"
+					   : "add --cluster");
+		return EXIT_ERROR;
+	}
+	if (err) /* it cannot be helped by init */
+		return server_failed(fleet, err == -ENOENT ? -EREMOTEIO : err);
+	log__note("tables in the database %s: rows are kept %llu days, roll-ups %llu days",
+		  database, (unsigned long long)tables->keep_rows,
+		  (unsigned long long)tables->keep);
 	return EXIT_DONE;
 }
 
-int fleet__ask_yes(const struct fleet *fleet, struct clickhouse_server *server, const char *sql,
-		   bool *yes)
+static int run_rollup(struct fleet *fleet)
 {
-	struct post_answer answer;
-	int err = clickhouse_server__ask(server, sql, &answer);
+	struct fleet_rollup rollup = { .warn = log__warn };
+	int code = open_server(fleet), err;
 
-	*yes = !err && answer.body.at[0] == '1';
-	if (!err)
-		bytes__free(&answer.body);
-	return err && err != -ENOENT ? fleet__failed(fleet, "cannot use", err, answer.why)
-				     : EXIT_DONE;
+	if (code)
+		return code;
+	err = fleet_tables__rollup(&fleet->server, &rollup);
+	if (err)
+		return server_failed(fleet, err);
+	log__note("%zu hours and %zu days rolled up", rollup.hours, rollup.days);
+	return EXIT_DONE;
+}
+
+/* ---- questions ---- */
+
+static int set_quantiles(struct fleet *fleet)
+{
+	struct fleet_question *question = &fleet->question;
+	const char *text = fleet->options.args[0];
+	int err = 0;
+
+	if (question->kind != FLEET_QUANTILE)
+		text = percentiles[question->kind];
+	for (size_t i = 0; !err && i < fleet->nr_statistics; i++)
+		err = fleet_question__quantiles(question, fleet->statistics[i]);
+	if (!err && !fleet->nr_statistics)
+		err = fleet_question__quantiles(question, text);
+	if (err)
+		return options__fail(&fleet->options,
+				     "'%.64s': invalid percentile; use up to %d such as p99.9 or "
+				     "p50,p99",
+				     text, FLEET_QUANTILES);
+	return 0;
+}
+
+static void set_time(struct fleet *fleet)
+{
+	struct fleet_question *question = &fleet->question;
+	uint64_t last_ns = question->kind == FLEET_TOP ? LAST_OF_TOP_NS : LAST_NS;
+
+	question->to_s = (uint64_t)time(NULL);
+	if (fleet->last_ns)
+		last_ns = fleet->last_ns;
+	if (!fleet->all_time && question->to_s > last_ns / 1000000000)
+		question->from_s = question->to_s - last_ns / 1000000000;
+}
+
+static int make_question(struct fleet *fleet)
+{
+	struct fleet_question *question = &fleet->question;
+	struct options *options = &fleet->options;
+	const char *metric = options->nr_args > 1 ? options->args[1] : NULL;
+
+	if (!metric && question->kind != FLEET_TOP)
+		return options__fail(options, "missing metric; give a probe, such as runqlat");
+	if (fleet_question__metric(question, metric ? metric : "runqlat"))
+		return options__fail(options, "'%.64s': use PROBE or PROBE.METRIC", metric);
+	if (!probe__find(question->probe))
+		return options__fail(options,
+				     "unknown probe '%.63s'; use memlat, runqlat, iolat or softirq",
+				     question->probe);
+	if (question->kind == FLEET_COMPARE && (!question->sides[0].nr || !question->sides[1].nr))
+		return options__fail(options, "compare needs --where and --against");
+	if (question->kind == FLEET_TOP && !question->nr_by)
+		fleet_question__by(question, "service");
+	if (!question->metric[0] && !strcmp(question->probe, "runqlat"))
+		strcpy(question->metric, "run_queue");
+	if (!question->metric[0] && !strcmp(question->probe, "iolat"))
+		strcpy(question->metric, "device");
+	set_time(fleet);
+	return set_quantiles(fleet);
+}
+
+static const char *what_finds_more(const struct fleet *fleet)
+{
+	const struct fleet_question *question = &fleet->question;
+	bool is_narrow = question->sides[0].nr || strchr(fleet->options.args[1] ?: "", '.');
+
+	if (!fleet->url && fleet_question__needs_services(question))
+		return "record with --by cgroup, or use --by host";
+	if (!question->from_s)
+		return "check the name of the metric and --where";
+	return is_narrow ? "check the name of the metric and --where, or use --last all"
+			 : "look further back with --last TIME or --last all";
+}
+
+static int explain_nothing(const struct fleet *fleet)
+{
+	const struct fleet_question *question = &fleet->question;
+	char what[2 * RUN_NAME + 16];
+
+	snprintf(what, sizeof(what), "fleet %.63s%s%.63s", question->probe,
+		 question->metric[0] ? "." : "", question->metric);
+	log__error(what, question->from_s ? "there is no data of this time" : "there is no data",
+		   what_finds_more(fleet));
+	return EXIT_ERROR;
+}
+
+static int explain(const struct fleet *fleet, const struct fleet_data *data, int err)
+{
+	const char *dir = fleet->dir ? fleet->dir : OUTPUT_DIR;
+	char what[PATH_MAX + RUN_TEXT];
+
+	for (size_t i = 0; i < data->notes.nr; i++)
+		log__warn("fleet", data->notes.lines[i], NULL);
+	if (err == -ENODATA)
+		return explain_nothing(fleet);
+	snprintf(what, sizeof(what), "cannot read recordings in %s", dir);
+	if (err == -ENOTUNIQ)
+		log__error("fleet", data->why, "name one of them: PROBE.METRIC");
+	else if (err == -ENOMEM)
+		log__error("fleet", "out of memory", NULL);
+	else if (fleet->url)
+		return failed(fleet, "cannot ask", err, data->why[0] ? data->why : strerror(-err));
+	else if (err == -ENOENT)
+		log__error(what, "there is none",
+			   "give a directory with --dir, or --clickhouse URL");
+	else
+		log__error(what, err == -EOVERFLOW ? "too many events to count" : strerror(-err),
+			   NULL);
+	return EXIT_ERROR;
+}
+
+/* Without a server, --sql prints the statements for one without roll-ups. */
+static int run_question(struct fleet *fleet)
+{
+	const struct options *options = &fleet->options;
+	struct fleet_asked asked = { .out = stdout,
+				     .format = fleet->sql      ? FLEET_SQL
+					       : options->csv  ? FLEET_CSV
+					       : options->json ? FLEET_JSON
+							       : FLEET_TEXT,
+				     .dir = fleet->dir ? fleet->dir : OUTPUT_DIR };
+	struct fleet_data data;
+	int code = EXIT_DONE, err;
+
+	if (make_question(fleet))
+		return wrong(fleet);
+	if (fleet->url)
+		code = open_server(fleet);
+	if (code)
+		return code;
+	asked.server = fleet->server.client;
+	fleet_data__begin(&data, &fleet->question);
+	err = fleet__ask(&asked, &data);
+	if (err)
+		code = explain(fleet, &data, err);
+	else if (asked.is_worse && fleet->fail_on_worse)
+		code = EXIT_WORSE;
+	fleet_data__clear(&data);
+	return code;
+}
+
+int cmd_fleet(int argc, char **argv)
+{
+	struct fleet fleet = {
+		.options = { .command = argv[0], .groups = OPTIONS_FORMAT, .max_args = 2 },
+		.tables = { .keep_rows = KEEP_ROWS, .keep = KEEP },
+		.question = { .top = OPTIONS_TOP, .confidence = 0.95 },
+	};
+	const struct argp own = { fleet_options, parse_own, "COMMAND [METRIC]", fleet_doc(), NULL,
+				  NULL,		 NULL };
+	const struct fleet_command *command = NULL;
+	int got, code;
+
+	got = options__parse(&fleet.options, &own, &fleet, argc, argv, stdout);
+	if (got > 0)
+		return EXIT_DONE;
+	if (!got)
+		command = find(&fleet);
+	if (!command)
+		return wrong(&fleet);
+	log__set_level(fleet.options.quiet ? LOG_QUIET : LOG_NORMAL);
+	fleet.question.kind = command->kind;
+	code = command->run(&fleet);
+	fleet_server__close(&fleet.server);
+	return code;
 }

@@ -19,7 +19,7 @@ static bool make_room(struct bytes *bytes, size_t more)
 		return true;
 	while (room - bytes->len < more)
 		room *= 2;
-	at = realloc(bytes->at, room);
+	at = reallocarray(bytes->at, room, 1);
 	if (!at) {
 		bytes->failed = true;
 		return false;

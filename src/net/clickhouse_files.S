@@ -19,5 +19,6 @@ clickhouse_\name:
 	file ttl
 	file hours
 	file days
+	file steps
 
 	.section .note.GNU-stack, "", %progbits

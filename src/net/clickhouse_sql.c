@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "clickhouse_sql.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#define STEP "-- ["
 
 /* The word at "{name}"; NULL: that is none. */
 static const struct clickhouse_word *find(const struct clickhouse_word *words, const char *at)
@@ -35,13 +38,23 @@ bool clickhouse_sql__next(const char **at, const struct clickhouse_word *words, 
 {
 	const char *end;
 
-	while (**at == '\n' || !strncmp(*at, "--", 2))
+	while (**at == '\n' || (!strncmp(*at, "--", 2) && strncmp(*at, STEP, strlen(STEP)) != 0))
 		*at += strcspn(*at, "\n") + 1;
-	end = strstr(*at, ";\n");
+	end = strncmp(*at, STEP, strlen(STEP)) ? strstr(*at, ";\n") : NULL;
 	to->len = 0;
 	if (!end)
 		return false;
 	fill(*at, end, words, to);
 	*at = end + 2;
 	return !to->failed;
+}
+
+const char *clickhouse_sql__step(const char *name)
+{
+	char line[64];
+	const char *at;
+
+	snprintf(line, sizeof(line), STEP "%s]\n", name);
+	at = strstr(clickhouse_steps, line);
+	return at ? at + strlen(line) : "";
 }

@@ -7,16 +7,19 @@
 
 /* Each a file, as text with a '\0' at its end. */
 extern const char clickhouse_tables[], clickhouse_distributed[], clickhouse_retention[];
-extern const char clickhouse_ttl[], clickhouse_hours[], clickhouse_days[];
+extern const char clickhouse_ttl[], clickhouse_hours[], clickhouse_days[], clickhouse_steps[];
 
 struct clickhouse_word {
 	const char *name; /* "rows_days" for {rows_days}; NULL after the last */
-	char value[96];
+	char value[320];
 };
 
+/* The statements of a step of steps.sql: what follows the line `-- [NAME]`. */
+const char *clickhouse_sql__step(const char *name);
+
 /*
- * Appends the next statement of the file with the words filled in, and a '\0', to *to, which it
- * empties first. Advances *at. False: there is no further one, or no memory (to->failed).
+ * Appends the next statement of the file or step with the words filled in, and a '\0', to *to,
+ * which it empties first. Advances *at. False: there is no further one, or no memory (to->failed).
  */
 bool clickhouse_sql__next(const char **at, const struct clickhouse_word *words, struct bytes *to);
 

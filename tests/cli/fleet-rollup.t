@@ -127,7 +127,7 @@ no_memory() {
 		as=()
 		[[ $err = *'no memory'* ]] || break
 		failed=$((failed + 1))
-		[[ $status = 1 && $err = *"latscope: "*annot\ allocate\ memory* ]] || bad+=" $at"
+		[[ $status = 1 && $err =~ latscope:\ .*(annot\ allocate|out\ of)\ memory ]] || bad+=" $at"
 	done
 }
 no_memory

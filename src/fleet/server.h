@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A ClickHouse server with the tables of packaging/clickhouse: statements for it, and what of them
+ * failed. Functions return 0, an error of clickhouse_server__ask(), or what else they say.
+ */
+#ifndef LATSCOPE_FLEET_SERVER_H
+#define LATSCOPE_FLEET_SERVER_H
+
+#include <net/clickhouse_server.h>
+#include <net/clickhouse_sql.h>
+
+struct fleet_server {
+	struct clickhouse_address address;
+	struct clickhouse_server *client; /* after fleet_server__connect() */
+	const char *action; /* what fails if a statement does: "cannot roll up in" */
+	const char *failed; /* the action that failed */
+	char why[POST_TEXT]; /* it failed; empty: nothing did */
+};
+
+/* Uses the address, which must be set. Errors of post__new(). */
+int fleet_server__connect(struct fleet_server *server);
+void fleet_server__close(struct fleet_server *server);
+
+/* Does it have our schema? Errors of clickhouse_server__check(). */
+int fleet_server__check(struct fleet_server *server);
+
+/* From now on another database of it. */
+int fleet_server__use(struct fleet_server *server, const char *database);
+
+/* For a failure that is not of a statement. Returns err. */
+int fleet_server__fail(struct fleet_server *server, int err, const char *why);
+
+/* Runs a statement. The answer is to be freed; `answer` NULL: it is not needed. */
+int fleet_server__run(struct fleet_server *server, const char *sql, char **answer);
+
+/* Runs the statements of a file or step, see clickhouse_sql.h. With `answer` it must be one. */
+int fleet_server__run_file(struct fleet_server *server, const char *file,
+			   const struct clickhouse_word *words, char **answer);
+
+/*
+ * Does it answer a step by 1? A table that it does not have is a no: old servers lack some that
+ * newer ones have.
+ */
+int fleet_server__ask_yes(struct fleet_server *server, const char *step, bool *yes);
+
+#endif
