@@ -24,15 +24,17 @@ static bool is_name(const char *name)
 
 static int copy_column(struct table_column *to, const struct table_column *from)
 {
+	bool is_ratio = from->mean_per && *from->mean_per;
+
 	if (!is_name(from->name) || (unsigned int)from->kind >= TABLE_KINDS)
 		return -EINVAL;
 	*to = *from;
 	to->name = strdup(from->name);
 	to->unit = strdup(from->unit);
 	to->what = strdup(from->what);
-	to->mean_of = from->mean_per ? strdup(from->mean_of) : NULL;
-	to->mean_per = from->mean_per ? strdup(from->mean_per) : NULL;
-	if (from->mean_per && !(to->mean_of && to->mean_per))
+	to->mean_of = is_ratio ? strdup(from->mean_of) : NULL;
+	to->mean_per = is_ratio ? strdup(from->mean_per) : NULL;
+	if (is_ratio && !(to->mean_of && to->mean_per))
 		return -ENOMEM;
 	return to->name && to->unit && to->what ? 0 : -ENOMEM;
 }

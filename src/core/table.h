@@ -29,7 +29,8 @@ struct table_column {
 	bool key; /* the key columns identify what a row is a sample of: socket, tier */
 	/*
 	 * Names of two columns. The mean of this column over several rows is the sum of the first
-	 * one over that of the second one, times `mean_scale`; NULL: it is the mean of the rows.
+	 * one over that of the second one, times `mean_scale`; NULL or empty: it is the mean of the
+	 * rows.
 	 */
 	const char *mean_of, *mean_per;
 	uint64_t mean_scale;

@@ -10,7 +10,7 @@
 
 #include <core/run.h>
 
-#include "rundb_version.h"
+#include "rundb_rows.h"
 #include "sql.h"
 
 #define LOG_WAIT_MS 2000
@@ -158,30 +158,18 @@ int rundb_check__open(sqlite3 **db, const char *path, struct rundb_budget *budge
 	return err;
 }
 
-static int read_number(sqlite3 *db, const char *sql, int64_t *value)
-{
-	sqlite3_stmt *row;
-	int err;
-
-	err = sql__prepare(db, &row, sql);
-	if (err)
-		return err;
-	err = sql__step(row);
-	if (err > 0)
-		*value = sqlite3_column_int64(row, 0);
-	sqlite3_finalize(row);
-	return err < 0 ? err : 0;
-}
-
 static int check_version(sqlite3 *db)
 {
-	int64_t application = 0;
-	int err;
+	int64_t application = 0, version = 0;
+	int err = sql__number(db, "PRAGMA application_id", &application);
 
-	err = read_number(db, "PRAGMA application_id", &application);
+	if (!err)
+		err = sql__number(db, "PRAGMA user_version", &version);
 	if (err)
 		return err;
-	return application == SQL_APPLICATION_ID ? rundb_version__check(db) : -EMEDIUMTYPE;
+	if (application != SQL_APPLICATION_ID)
+		return -EMEDIUMTYPE;
+	return version == RUNDB_FIRST || version == RUN_SCHEMA ? 0 : -EPROTONOSUPPORT;
 }
 
 static bool begins(const char *text, const char *with)
@@ -211,54 +199,38 @@ static const char *text_of(sqlite3_stmt *row, int column)
 }
 
 /* Refuses columns that are computed when they are read; a recording has none. */
-static int check_columns(sqlite3 *db, const char *table)
+static int check_column(sqlite3_stmt *row, void *unused)
 {
-	sqlite3_stmt *row;
-	char *sql;
-	int err;
-
-	sql = sqlite3_mprintf("PRAGMA table_xinfo(\"%w\")", table);
-	if (!sql)
-		return -ENOMEM;
-	err = sql__prepare(db, &row, sql);
-	sqlite3_free(sql);
-	if (err)
-		return err;
-	while ((err = sql__step(row)) > 0) {
-		if (sqlite3_column_int(row, 6)) {
-			err = -EUCLEAN;
-			break;
-		}
-	}
-	sqlite3_finalize(row);
-	return err;
+	(void)unused;
+	return sqlite3_column_int(row, 6) ? -EUCLEAN : 0;
 }
 
-static int check_objects(sqlite3 *db)
+static int check_columns(sqlite3 *db, const char *table)
 {
-	sqlite3_stmt *row;
-	int err, nr = 0;
+	sqlite3_str *text = sqlite3_str_new(db);
+	sqlite3_stmt *row = NULL;
+	int err;
 
-	err = sql__prepare(db, &row, "SELECT type, name, sql FROM sqlite_master");
-	if (err)
-		return err;
-	while ((err = sql__step(row)) > 0) {
-		const char *type = text_of(row, 0), *name = text_of(row, 1);
+	sqlite3_str_appendf(text, "PRAGMA table_xinfo(\"%w\")", table);
+	err = sql__prepare_built(db, &row, text);
+	return sql__finish(err, row, check_column, NULL);
+}
 
-		err = -EUCLEAN;
-		if (nr++ < MOST_OBJECTS && is_ours(type, name, text_of(row, 2)))
-			err = strcmp(type, "table") ? 0 : check_columns(db, name);
-		if (err)
-			break;
-	}
-	sqlite3_finalize(row);
-	return err;
+static int check_object(sqlite3_stmt *row, void *nr)
+{
+	const char *type = text_of(row, 0), *name = text_of(row, 1);
+
+	if (++*(int *)nr > MOST_OBJECTS || !is_ours(type, name, text_of(row, 2)))
+		return -EUCLEAN;
+	return strcmp(type, "table") ? 0 : check_columns(sqlite3_db_handle(row), name);
 }
 
 int rundb_check__content(sqlite3 *db)
 {
-	int err;
+	sqlite3_stmt *row = NULL;
+	int err = check_version(db), nr = 0;
 
-	err = check_version(db);
-	return err ? err : check_objects(db);
+	if (!err)
+		err = sql__prepare(db, &row, "SELECT type, name, sql FROM sqlite_master");
+	return sql__finish(err, row, check_object, &nr);
 }

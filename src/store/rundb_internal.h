@@ -61,46 +61,130 @@ int rundb_check__open(sqlite3 **db, const char *path, struct rundb_budget *budge
  */
 int rundb_check__content(sqlite3 *db);
 
-/* ---- rundb_row.c ---- */
+/* ---- rundb_span.c ---- */
+
+/* The intervals of run.db that are read: all, or those of a span of time. */
+struct rundb_span {
+	bool is_set; /* false: the whole recording */
+	uint64_t from_ns, to_ns; /* since the window opened */
+	int64_t first, last; /* IDs of the intervals */
+};
 
 /*
- * Reads the columns of a row of run.db with their expected types. 0, -EUCLEAN: another type, or
- * -ENOMEM.
+ * Finds the intervals whose middle is in the span: spans that follow each other share none. Fills
+ * in the run's span and duration. 0, -ENODATA: there is none; other errors of rundb.h.
+ */
+int rundb_span__find(sqlite3 *db, struct rundb_span *span, struct run *run);
+
+/* Prepares "`select` WHERE `column` is in the span `order`". */
+int rundb_span__prepare(sqlite3 *db, const struct rundb_span *span, sqlite3_stmt **statement,
+			const char *select, const char *column, const char *order);
+
+/* Removes what is known only of the whole recording. The probe has no tables yet. */
+void rundb_span__forget(struct run_probe *probe);
+
+/* ---- rundb_table.c ---- */
+
+/*
+ * The tables of probes: run__table() names them, and their columns are described in table_column.
  */
 
-/* In an undamaged file, numbers are present and not negative. */
-int rundb_row__number(sqlite3_stmt *row, int column, uint64_t *value);
+int rundb_table__create(sqlite3 *db, const char *name, const struct table *table);
 
-/* A text that is null or too long is shortened, not refused. */
-void rundb_row__text(sqlite3_stmt *row, int column, char *text, size_t size);
+/* Prepares the statement for rundb_table__insert(). */
+int rundb_table__prepare(sqlite3 *db, sqlite3_stmt **insert, const char *name,
+			 const struct table *table);
 
-/* Replaces *text by an allocated copy, which the caller must free. */
-int rundb_row__owned(sqlite3_stmt *row, int column, char **text);
+/* Writes all rows of the table as rows of one interval, with times since start_ns. */
+int rundb_table__insert(sqlite3_stmt *insert, int64_t interval, uint64_t start_ns,
+			const struct table *table);
 
-int rundb_row__flag(sqlite3_stmt *row, int column, bool *flag);
+/*
+ * Makes an empty table with the columns that the file declares. *table is NULL if it declares none.
+ */
+int rundb_table__load(sqlite3 *db, const char *name, struct table **table);
 
-/* ---- rundb_process.c ---- */
+/*
+ * Adds up the rows of the span in the table's sketch. Before each fold, it calls
+ * `each` while the table holds the rows, which may return an error; NULL: no call.
+ */
+int rundb_table__top_k(sqlite3 *db, const struct rundb_span *span, const char *name,
+		       struct table *table, int (*each)(void *context), void *context);
 
-/* Table `process`: how long each process lived within the window. 0 or -errno. */
-int rundb_process__write(sqlite3 *db, const struct run *run);
-int rundb_process__read(sqlite3 *db, struct run *run);
+/* Both: the table of that name with the sums of its rows; *table is NULL if there is none. */
+int rundb_table__sum(sqlite3 *db, const struct rundb_span *span, const char *name,
+		     struct table **table);
+/* Loads the probe's table and its further ones, of which the file may have none. */
+int rundb_table__load_own(sqlite3 *db, const struct rundb_span *span, struct run_probe *probe);
 
-/* ---- rundb_meta.c ---- */
+/* Prepares the statement for rundb_table__read(). */
+int rundb_table__select(sqlite3 *db, sqlite3_stmt **select, const char *name,
+			const struct table *table);
 
-/* Takes a row of meta, `name` and `value`. 0, -ENOMEM or -EUCLEAN. */
-int rundb_meta__take(struct run *run, sqlite3_stmt *row);
+/* Replaces the rows of the table by those of an interval. */
+int rundb_table__read(sqlite3_stmt *select, int64_t interval, struct table *table);
 
-/* ---- rundb_account.c ---- */
+/* ---- rundb_why.c ---- */
 
-/* Table `kernel_check` of run.db: the probes' sums and the kernel's own. */
+/* Why samples were slow: the tables, if the probe has them; otherwise frees the totals. */
+int rundb_why__read(sqlite3 *db, const struct rundb_span *span, struct run_probe *probe);
 
-#define RUNDB_ACCOUNT_SCHEMA                                                             \
-	"CREATE TABLE kernel_check(probe INTEGER, sum TEXT, source TEXT, why TEXT,"      \
-	" ours_low INTEGER, ours_high INTEGER, kernel_low INTEGER, kernel_high INTEGER," \
-	" tolerance INTEGER, PRIMARY KEY(probe, sum)) WITHOUT ROWID;"
+/* ---- rundb_read.c ---- */
 
-/* All return 0 or -errno. */
-int rundb_account__write(sqlite3 *db, int64_t probe, const struct run_check *check);
-int rundb_account__read(sqlite3 *db, int64_t probe, struct run_check *check);
+/* A series, and the metric or key that gets its samples. */
+struct rundb_series {
+	int64_t id;
+	unsigned int probe;
+	unsigned int metric;
+	bool total;
+	size_t key; /* unless `total` */
+	uint64_t events; /* in the whole recording, from the sums */
+};
+
+/* The parts of an interval that are read; the last ones are rows of tables. */
+enum rundb_part {
+	RUNDB_PART_SLOTS,
+	RUNDB_PART_SUMS,
+	RUNDB_PART_ACCT,
+	RUNDB_PART_ROWS,
+	RUNDB_PARTS = RUNDB_PART_ROWS + RUN_ALL_TABLES
+};
+
+struct rundb {
+	sqlite3 *db;
+	struct rundb_budget budget;
+	struct rundb_span span;
+	struct run *run;
+	uint64_t probe_ids[RUN_PROBES + 1];
+	struct {
+		int64_t id;
+		unsigned int probe;
+		unsigned int metric;
+	} metrics[RUN_PROBES * RUN_METRICS];
+	unsigned int nr_metrics;
+	struct rundb_series *series; /* sorted by id */
+	size_t nr_series;
+	int64_t last_total; /* the largest ID of the series that are a whole metric */
+	struct run_data *deltas; /* one per probe: the last interval that was read */
+	uint64_t **filled; /* addresses of the numbers in the deltas that are not 0 */
+	size_t nr_filled;
+	sqlite3_stmt *intervals;
+	/* for one interval: prepared once, because there may be a million */
+	sqlite3_stmt *parts[RUNDB_PARTS];
+	uint64_t tail_ns; /* of all probes, in the first recordings of a version */
+	uint64_t last_start_ns; /* the last interval that was read */
+	bool without_keys; /* of the intervals */
+};
+
+/* ---- rundb_head.c ---- */
+
+/* Run, labels, probes, metrics, and the series, into db->run. Errors of rundb.h. */
+int rundb_head__read(struct rundb *db);
+
+/* What was known at the end: the kernel's account, lifetimes, names for stacks. */
+int rundb_head__read_ends(struct rundb *db);
+
+/* The index in db->metrics, or -EUCLEAN. */
+int rundb_head__metric(const struct rundb *db, int64_t id);
 
 #endif

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "rundb_span.h"
+#include "rundb_internal.h"
 
 #include <errno.h>
 
-#include "rundb_internal.h"
+#include "rundb_rows.h"
 #include "sql.h"
 
 #define MIDDLE "start_ns + (end_ns - start_ns) / 2"
 
+struct finding {
+	struct rundb_span *span;
+	struct run *run;
+};
+
 /* A row is an interval of the span. */
-static int take_interval(sqlite3_stmt *row, struct rundb_span *span, struct run *run)
+static int take_interval(sqlite3_stmt *row, void *to)
 {
+	struct rundb_span *span = ((struct finding *)to)->span;
+	struct run *run = ((struct finding *)to)->run;
 	uint64_t start_ns, end_ns;
 
 	if (rundb_row__number(row, 1, &start_ns) || rundb_row__number(row, 2, &end_ns) ||
@@ -44,12 +51,7 @@ int rundb_span__find(sqlite3 *db, struct rundb_span *span, struct run *run)
 	sqlite3_bind_int64(row, 1,
 			   (int64_t)(span->from_ns < INT64_MAX ? span->from_ns : INT64_MAX));
 	sqlite3_bind_int64(row, 2, (int64_t)(span->to_ns < INT64_MAX ? span->to_ns : INT64_MAX));
-	while ((err = sql__step(row)) > 0) {
-		err = take_interval(row, span, run);
-		if (err)
-			break;
-	}
-	sqlite3_finalize(row);
+	err = sql__finish(0, row, take_interval, &(struct finding){ span, run });
 	return err || run->span_to_ns ? err : -ENODATA;
 }
 
@@ -57,20 +59,13 @@ int rundb_span__prepare(sqlite3 *db, const struct rundb_span *span, sqlite3_stmt
 			const char *select, const char *column, const char *order)
 {
 	sqlite3_str *text = sqlite3_str_new(db);
-	char *sql;
-	int err;
 
 	sqlite3_str_appendall(text, select);
 	if (span->is_set)
 		sqlite3_str_appendf(text, " WHERE %s BETWEEN %lld AND %lld", column, span->first,
 				    span->last);
 	sqlite3_str_appendall(text, order);
-	sql = sqlite3_str_finish(text);
-	if (!sql)
-		return -ENOMEM;
-	err = sql__prepare(db, statement, sql);
-	sqlite3_free(sql);
-	return err;
+	return sql__prepare_built(db, statement, text);
 }
 
 void rundb_span__forget(struct run_probe *probe)

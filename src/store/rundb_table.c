@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "rundb_table.h"
+#include "rundb_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,9 +9,8 @@
 #include <string.h>
 
 #include <core/run.h>
-#include <core/sanitize.h>
 
-#include "rundb_version.h"
+#include "rundb_rows.h"
 #include "sql.h"
 
 #define MOST_REAL 1e100 /* keeps sums and their squares finite */
@@ -23,50 +22,17 @@ static const char *const kinds[TABLE_KINDS] = {
 	[TABLE_TEXT] = "TEXT",
 };
 
-/* Ends an SQL text that was built column by column; sqlite3_str keeps its own error. */
-static int finish(sqlite3_str *text, char **sql)
-{
-	*sql = sqlite3_str_finish(text);
-	return *sql ? 0 : -ENOMEM;
-}
-
-static int run_once(sqlite3 *db, sqlite3_str *text)
-{
-	char *sql;
-	int err;
-
-	err = finish(text, &sql);
-	if (!err)
-		err = sql__exec(db, sql);
-	sqlite3_free(sql);
-	return err;
-}
-
-static int prepare(sqlite3 *db, sqlite3_stmt **statement, sqlite3_str *text)
-{
-	char *sql;
-	int err;
-
-	err = finish(text, &sql);
-	if (!err)
-		err = sql__prepare(db, statement, sql);
-	sqlite3_free(sql);
-	return err;
-}
-
 static int declare(sqlite3 *db, const char *name, const struct table *table)
 {
-	sqlite3_stmt *insert;
-	int err;
+	sqlite3_stmt *insert = NULL;
+	int err = rundb_rows__prepare(db, &insert, &rundb_columns);
 
-	err = sql__prepare(db, &insert,
-			   "INSERT INTO table_column VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 	for (unsigned int i = 0; !err && i < table__columns(table); i++) {
 		const struct table_column *column = table__column(table, i);
+		const struct rundb_declared declared = { name, i, kinds[column->kind] };
 
-		err = sql__run(insert, "tittttitti", name, (int64_t)i, column->name, column->unit,
-			       column->what, kinds[column->kind], (int64_t)column->key,
-			       column->mean_of, column->mean_per, (int64_t)column->mean_scale);
+		err = rundb_rows__write(insert, &rundb_columns,
+					(const void *[]){ &declared, column });
 	}
 	sqlite3_finalize(insert);
 	return err;
@@ -84,7 +50,7 @@ int rundb_table__create(sqlite3 *db, const char *name, const struct table *table
 	/* For readers of single intervals: a recording may have millions of rows. */
 	sqlite3_str_appendf(text, "); CREATE INDEX \"%w_interval\" ON \"%w\"(interval)", name,
 			    name);
-	err = run_once(db, text);
+	err = sql__exec_built(db, text);
 	return err ? err : declare(db, name, table);
 }
 
@@ -97,7 +63,7 @@ int rundb_table__prepare(sqlite3 *db, sqlite3_stmt **insert, const char *name,
 	for (unsigned int i = 0; i < table__columns(table); i++)
 		sqlite3_str_appendall(text, ", ?");
 	sqlite3_str_appendall(text, ")");
-	return prepare(db, insert, text);
+	return sql__prepare_built(db, insert, text);
 }
 
 static int bind_value(sqlite3_stmt *insert, int index, const struct table_value *value)
@@ -156,79 +122,51 @@ static int find_kind(const char *name)
 /* Owns the texts of the columns until the table has copies. */
 struct declared {
 	struct table_column columns[TABLE_COLUMNS];
-	char names[TABLE_COLUMNS][RUN_NAME], units[TABLE_COLUMNS][RUN_NAME];
-	char what[TABLE_COLUMNS][RUN_TEXT];
-	char mean_of[TABLE_COLUMNS][RUN_NAME], mean_per[TABLE_COLUMNS][RUN_NAME];
 	unsigned int nr;
 };
 
-static void take_text(sqlite3_stmt *row, int index, char *text, size_t size)
+static int take_column(sqlite3_stmt *row, void *to)
 {
-	const char *value = (const char *)sqlite3_column_text(row, index);
+	struct rundb_declared place;
+	struct table_column column;
+	struct declared *declared = to;
+	void *const parts[] = { &place, &column };
+	int err, kind;
 
-	sanitize__text(text, size, value ? value : "");
-}
-
-static int take_column(sqlite3_stmt *row, struct declared *declared)
-{
-	unsigned int i = declared->nr;
-	char kind[RUN_NAME];
-	int found;
-
-	if (i == TABLE_COLUMNS)
+	if (declared->nr == TABLE_COLUMNS)
 		return -EUCLEAN;
-	take_text(row, 0, declared->names[i], RUN_NAME);
-	take_text(row, 1, declared->units[i], RUN_NAME);
-	take_text(row, 2, declared->what[i], RUN_TEXT);
-	take_text(row, 3, kind, sizeof(kind));
-	take_text(row, 5, declared->mean_of[i], RUN_NAME);
-	take_text(row, 6, declared->mean_per[i], RUN_NAME);
-	found = find_kind(kind);
-	if (found < 0)
-		return found;
-	declared->columns[declared->nr++] = (struct table_column){
-		.name = declared->names[i],
-		.unit = declared->units[i],
-		.what = declared->what[i],
-		.kind = (enum table_kind)found,
-		.key = sqlite3_column_int64(row, 4),
-		.mean_of = declared->mean_of[i],
-		.mean_per = declared->mean_per[i][0] ? declared->mean_per[i] : NULL,
-		.mean_scale = (uint64_t)sqlite3_column_int64(row, 7),
-	};
-	return 0;
-}
-
-static int read_columns(sqlite3 *db, const char *name, struct declared *declared)
-{
-	sqlite3_stmt *row;
-	int err;
-
-	err = rundb_version__prepare(db, &row, RUNDB_SELECT_COLUMNS);
-	if (err)
-		return err;
-	sqlite3_bind_text(row, 1, name, -1, SQLITE_STATIC);
-	while ((err = sql__step(row)) > 0) {
-		err = take_column(row, declared);
-		if (err)
-			break;
+	memset(&column, 0, sizeof(column));
+	err = rundb_rows__read(row, &rundb_columns, parts);
+	kind = err < 0 ? err : find_kind(place.kind);
+	if (kind < 0) {
+		rundb_rows__forget(&rundb_columns, parts);
+		return kind;
 	}
-	sqlite3_finalize(row);
-	return err;
+	column.kind = (enum table_kind)kind;
+	free((char *)place.table);
+	free((char *)place.kind);
+	declared->columns[declared->nr++] = column;
+	return 0;
 }
 
 int rundb_table__load(sqlite3 *db, const char *name, struct table **table)
 {
+	struct rundb_declared none = { 0 };
 	struct declared *declared;
+	sqlite3_stmt *row;
 	int err;
 
 	*table = NULL;
 	declared = calloc(1, sizeof(*declared));
 	if (!declared)
 		return -ENOMEM;
-	err = read_columns(db, name, declared);
+	err = rundb_rows__select(db, &row, &rundb_columns, name);
+	err = sql__finish(err, row, take_column, declared);
 	if (!err && declared->nr)
 		err = table__new(table, declared->columns, declared->nr);
+	while (declared->nr--)
+		rundb_rows__forget(&rundb_columns,
+				   (void *[]){ &none, &declared->columns[declared->nr] });
 	free(declared);
 	return err == -EINVAL ? -EUCLEAN : err; /* a name that latscope does not write */
 }
@@ -252,7 +190,7 @@ static int select_rows(sqlite3 *db, sqlite3_stmt **select, const char *name,
 			sqlite3_str_appendall(text, ", NULL");
 	table__free(declared);
 	sqlite3_str_appendf(text, " FROM \"%w\" %s ORDER BY rowid", name, where);
-	return prepare(db, select, text);
+	return sql__prepare_built(db, select, text);
 }
 
 static int take_value(sqlite3_stmt *row, int index, struct table *table, unsigned int column)
@@ -264,7 +202,7 @@ static int take_value(sqlite3_stmt *row, int index, struct table *table, unsigne
 	if (type == SQLITE_NULL)
 		return 0;
 	if (kind == TABLE_TEXT) {
-		take_text(row, index, text, sizeof(text));
+		rundb_row__text(row, index, text, sizeof(text));
 		return table__set_text(table, column, text);
 	}
 	if (type != (kind == TABLE_REAL ? SQLITE_FLOAT : SQLITE_INTEGER))
@@ -278,8 +216,9 @@ static int take_value(sqlite3_stmt *row, int index, struct table *table, unsigne
 	return 0;
 }
 
-static int take_row(sqlite3_stmt *row, struct table *table)
+static int take_row(sqlite3_stmt *row, void *to)
 {
+	struct table *table = to;
 	int64_t time_ns = sqlite3_column_int64(row, 0);
 	int err;
 
@@ -293,16 +232,32 @@ static int take_row(sqlite3_stmt *row, struct table *table)
 	return err;
 }
 
-static int fold(struct table *table, int (*each)(void *context), void *context)
-{
-	int err = each ? each(context) : 0;
+/* All rows are added up, AT_ONCE at a time. */
+struct adding {
+	struct table *table;
+	int (*each)(void *context);
+	void *context;
+};
 
-	return err ? err : table__fold(table);
+static int fold(const struct adding *adding)
+{
+	int err = adding->each ? adding->each(adding->context) : 0;
+
+	return err ? err : table__fold(adding->table);
+}
+
+static int add_row(sqlite3_stmt *row, void *to)
+{
+	const struct adding *adding = to;
+	int err = take_row(row, adding->table);
+
+	return err || table__rows(adding->table) < AT_ONCE ? err : fold(adding);
 }
 
 int rundb_table__top_k(sqlite3 *db, const struct rundb_span *span, const char *name,
 		       struct table *table, int (*each)(void *context), void *context)
 {
+	struct adding adding = { table, each, context };
 	char where[96] = "";
 	sqlite3_stmt *row;
 	int err;
@@ -311,18 +266,9 @@ int rundb_table__top_k(sqlite3 *db, const struct rundb_span *span, const char *n
 		snprintf(where, sizeof(where), "WHERE interval BETWEEN %" PRId64 " AND %" PRId64,
 			 span->first, span->last);
 	err = select_rows(db, &row, name, table, where);
-	if (err)
-		return err;
-	while ((err = sql__step(row)) > 0) {
-		err = take_row(row, table);
-		if (!err && table__rows(table) == AT_ONCE)
-			err = fold(table, each, context);
-		if (err)
-			break;
-	}
-	sqlite3_finalize(row);
+	err = sql__finish(err, row, add_row, &adding);
 	if (!err)
-		err = fold(table, each, context);
+		err = fold(&adding);
 	table__rewind(table);
 	return err;
 }
@@ -347,11 +293,7 @@ int rundb_table__read(sqlite3_stmt *row, int64_t interval, struct table *table)
 
 	table__rewind(table);
 	sqlite3_bind_int64(row, 1, interval);
-	while ((err = sql__step(row)) > 0) {
-		err = take_row(row, table);
-		if (err)
-			break;
-	}
+	err = sql__each(row, take_row, table);
 	sqlite3_reset(row);
 	return err;
 }

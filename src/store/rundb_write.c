@@ -16,8 +16,7 @@
 
 #include "rundb.h"
 #include "rundb_internal.h"
-#include "rundb_table.h"
-#include "rundb_why.h"
+#include "rundb_rows.h"
 #include "rundir.h"
 #include "sql.h"
 #include "writer.h"
@@ -43,16 +42,6 @@ static const char schema[] =
 	"PRAGMA synchronous=OFF;"
 	"BEGIN;"
 	"CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;"
-	"CREATE TABLE label(id INTEGER PRIMARY KEY, name TEXT, value TEXT);"
-	"CREATE TABLE probe(id INTEGER PRIMARY KEY, name TEXT, method TEXT, mechanism TEXT,"
-	" refused TEXT, split TEXT, in_flight_count INTEGER, in_flight_oldest_ns INTEGER,"
-	" recursion_missed INTEGER, cost_runs INTEGER, cost_run_ns INTEGER,"
-	" cost_timed_ns INTEGER, cost_timed_events INTEGER, in_flight_sum_ns INTEGER,"
-	" in_flight_before INTEGER, why_slow INTEGER, why_slow_ns INTEGER, why_sent INTEGER,"
-	" why_dropped INTEGER, why_over_low_ns INTEGER, why_over_high_ns INTEGER,"
-	" tail_ns INTEGER, why_few INTEGER, why_own INTEGER, why_own_ns INTEGER,"
-	" why_disks TEXT, no_event INTEGER, in_flight_of TEXT);"
-	"CREATE TABLE metric(id INTEGER PRIMARY KEY, probe INTEGER, name TEXT, what TEXT);"
 	"CREATE TABLE series(id INTEGER PRIMARY KEY, metric INTEGER, split TEXT, key INTEGER,"
 	" name TEXT);"
 	"CREATE TABLE interval(id INTEGER PRIMARY KEY, start_ns INTEGER, end_ns INTEGER);"
@@ -62,8 +51,6 @@ static const char schema[] =
 	" max_ns INTEGER, tail INTEGER, PRIMARY KEY(interval, series)) WITHOUT ROWID;"
 	"CREATE TABLE acct(interval INTEGER, metric INTEGER, name TEXT, count INTEGER,"
 	" PRIMARY KEY(interval, metric, name)) WITHOUT ROWID;"
-	"CREATE TABLE process(id INTEGER PRIMARY KEY, lived_ns INTEGER, thread_ns INTEGER,"
-	" ended INTEGER);" RUNDB_TABLE_SCHEMA RUNDB_ACCOUNT_SCHEMA RUNDB_FRAMES_SCHEMA
 	"CREATE TABLE slot_edges(slot INTEGER PRIMARY KEY, low_ns INTEGER, high_ns INTEGER,"
 	" bucket INTEGER);"
 	"CREATE VIEW totals AS SELECT probe.name AS probe, metric.name AS metric, series.split,"
@@ -73,11 +60,12 @@ static const char schema[] =
 	" JOIN probe ON probe.id = metric.probe GROUP BY series.id;"
 	"COMMIT;";
 
+static const struct rundb_rows *const tables[] = { &rundb_labels, &rundb_probes, &rundb_metrics,
+						   &rundb_lives,  &rundb_checks, &rundb_frames,
+						   &rundb_columns };
+
 enum statement {
 	ADD_META,
-	ADD_LABEL,
-	ADD_PROBE,
-	ADD_METRIC,
 	ADD_SERIES,
 	ADD_EDGES,
 	ADD_INTERVAL,
@@ -85,17 +73,11 @@ enum statement {
 	ADD_SUM,
 	ADD_ACCT,
 	RENAME_SERIES,
-	END_PROBE,
-	END_WHY,
 	STATEMENTS,
 };
 
 static const char *const statements[STATEMENTS] = {
 	[ADD_META] = "INSERT OR REPLACE INTO meta VALUES(?, ?)",
-	[ADD_LABEL] = "INSERT INTO label(name, value) VALUES(?, ?)",
-	[ADD_PROBE] = "INSERT INTO probe(id, name, method, mechanism, refused, split, tail_ns)"
-		      " VALUES(?, ?, ?, ?, ?, ?, ?)",
-	[ADD_METRIC] = "INSERT INTO metric VALUES(?, ?, ?, ?)",
 	[ADD_SERIES] = "INSERT INTO series VALUES(?, ?, ?, ?, ?)",
 	[ADD_EDGES] = "INSERT INTO slot_edges VALUES(?, ?, ?, ?)",
 	[ADD_INTERVAL] = "INSERT INTO interval VALUES(?, ?, ?)",
@@ -103,14 +85,6 @@ static const char *const statements[STATEMENTS] = {
 	[ADD_SUM] = "INSERT INTO sums VALUES(?, ?, ?, ?, ?, ?)",
 	[ADD_ACCT] = "INSERT INTO acct VALUES(?, ?, ?, ?)",
 	[RENAME_SERIES] = "UPDATE series SET name=? WHERE id=? AND name<>?",
-	[END_PROBE] =
-		"UPDATE probe SET method=?, mechanism=?, in_flight_count=?, in_flight_oldest_ns=?,"
-		" recursion_missed=?, cost_runs=?, cost_run_ns=?, cost_timed_ns=?,"
-		" cost_timed_events=?, in_flight_sum_ns=?, in_flight_before=?, no_event=?,"
-		" in_flight_of=? WHERE id=?",
-	[END_WHY] = "UPDATE probe SET why_slow=?, why_slow_ns=?, why_sent=?, why_dropped=?,"
-		    " why_over_low_ns=?, why_over_high_ns=?, why_few=?, why_own=?, why_own_ns=?,"
-		    " why_disks=? WHERE id=?",
 };
 
 /* The series of a probe's keys, by position: the order of keys does not change. */
@@ -167,6 +141,19 @@ static int end(struct rundb_writer *writer)
 	return writer->err;
 }
 
+static void put_row(struct rundb_writer *writer, const struct rundb_rows *rows,
+		    const void *const parts[])
+{
+	sqlite3_stmt *insert;
+
+	if (writer->err)
+		return;
+	writer->err = rundb_rows__prepare(writer->db, &insert, rows);
+	if (!writer->err)
+		writer->err = rundb_rows__write(insert, rows, parts);
+	sqlite3_finalize(insert);
+}
+
 static void put_text(struct rundb_writer *writer, const char *name, const char *value)
 {
 	if (value)
@@ -190,23 +177,35 @@ static void put_run(struct rundb_writer *writer, const struct run *run)
 	if (run->why_by)
 		put_text(writer, "why_by", split__name(run->why_by - 1));
 	put_number(writer, "complete", 0);
-	for (unsigned int i = 0; i < run->nr_labels; i++)
-		put(writer, ADD_LABEL, "tt", run->labels[i].key, run->labels[i].value);
+	for (uint64_t id = 1; id <= run->nr_labels; id++)
+		put_row(writer, &rundb_labels, (const void *[]){ &id, &run->labels[id - 1] });
 }
 
+/* Again at the end, in place of the first row. */
 static void put_probe(struct rundb_writer *writer, unsigned int index,
-		      const struct run_probe *probe)
+		      const struct run_probe *probe, bool ended)
 {
-	char split[SPLIT_TEXT];
+	uint64_t id = (uint64_t)index + 1;
+	int64_t oldest_ns = probe->in_flight_age_known ? (int64_t)probe->in_flight.oldest_ns : -1;
+	const void *const parts[PROBE_PARTS] = {
+		[PROBE_ID] = &id,
+		[PROBE_BEGIN] = probe,
+		[PROBE_END] = ended ? probe : NULL,
+		[PROBE_OLDEST] = ended ? &oldest_ns : NULL,
+		[PROBE_WHY] = ended ? probe->why : NULL,
+	};
 
-	put(writer, ADD_PROBE, "ittttti", (int64_t)index + 1, probe->name, probe->method,
-	    probe->mechanism, probe->refused, split__list(probe->by, split),
-	    (int64_t)probe->tail_ns);
+	put_row(writer, &rundb_probes, parts);
+}
+
+static void put_metrics(struct rundb_writer *writer, unsigned int index,
+			const struct run_probe *probe)
+{
 	for (unsigned int i = 0; i < probe->nr_metrics; i++) {
 		int64_t id = metric_id(index, i);
+		const struct rundb_metric metric = { (uint64_t)id, (uint64_t)index + 1 };
 
-		put(writer, ADD_METRIC, "iitt", id, (int64_t)index + 1, probe->metrics[i].name,
-		    probe->metrics[i].what);
+		put_row(writer, &rundb_metrics, (const void *[]){ &metric, &probe->metrics[i] });
 		put(writer, ADD_SERIES, "iitit", id, id, "", (int64_t)0, "");
 	}
 }
@@ -309,10 +308,14 @@ static int create(struct rundb_writer *writer, const struct run *run, const char
 	if (err)
 		goto err_unlink;
 	begin(writer);
+	for (size_t i = 0; !writer->err && i < sizeof(tables) / sizeof(tables[0]); i++)
+		writer->err = rundb_rows__create(writer->db, tables[i]);
 	put_run(writer, run);
 	put_edges(writer);
-	for (unsigned int i = 0; i < run->nr_probes; i++)
-		put_probe(writer, i, &run->probes[i]);
+	for (unsigned int i = 0; i < run->nr_probes; i++) {
+		put_probe(writer, i, &run->probes[i], false);
+		put_metrics(writer, i, &run->probes[i]);
+	}
 	put_tables(writer, run);
 	err = end(writer);
 	/*
@@ -525,26 +528,33 @@ static void rename_series(struct rundb_writer *writer, unsigned int index,
 		    total->keys[i].name);
 }
 
-static void end_probe(struct rundb_writer *writer, unsigned int index,
-		      const struct run_probe *probe)
+/* A sum that could not be checked has no numbers. */
+static void put_check(struct rundb_writer *writer, unsigned int index,
+		      const struct run_check *check)
 {
-	const struct run_cost *cost = &probe->cost;
-	const struct run_why *why = probe->why;
+	const struct rundb_checked events = { (uint64_t)index + 1, "events" };
+	const struct rundb_checked time = { (uint64_t)index + 1, "time" };
 
-	put(writer, END_PROBE, "ttiiiiiiiiiiti", probe->method, probe->mechanism,
-	    (int64_t)probe->in_flight.count,
-	    probe->in_flight_age_known ? (int64_t)probe->in_flight.oldest_ns : (int64_t)-1,
-	    (int64_t)probe->recursion_missed, (int64_t)cost->runs, (int64_t)cost->run_ns,
-	    (int64_t)cost->timed_ns, (int64_t)cost->timed_events, (int64_t)probe->in_flight.sum_ns,
-	    (int64_t)probe->in_flight.before, (int64_t)probe->no_event, probe->in_flight_of,
-	    (int64_t)index + 1);
-	if (why)
-		put(writer, END_WHY, "iiiiiiiiiti", (int64_t)why->slow, (int64_t)why->slow_ns,
-		    (int64_t)why->sent, (int64_t)why->dropped, (int64_t)why->over_low_ns,
-		    (int64_t)why->over_high_ns, (int64_t)why->few, (int64_t)why->own,
-		    (int64_t)why->own_ns, why->disks[0] ? why->disks : NULL, (int64_t)index + 1);
+	if (!check->source[0])
+		return;
+	put_row(writer, &rundb_checks,
+		(const void *[]){ &events, check, check->events.known ? &check->events : NULL });
+	put_row(writer, &rundb_checks,
+		(const void *[]){ &time, check, check->time.known ? &check->time : NULL });
+}
+
+/* All structs of an array. */
+static void put_all(struct rundb_writer *writer, const struct rundb_rows *rows, const void *first,
+		    size_t nr, size_t size)
+{
+	sqlite3_stmt *insert = NULL;
+
 	if (!writer->err)
-		writer->err = rundb_account__write(writer->db, (int64_t)index + 1, &probe->check);
+		writer->err = rundb_rows__prepare(writer->db, &insert, rows);
+	for (size_t i = 0; !writer->err && i < nr; i++)
+		writer->err = rundb_rows__write(insert, rows,
+						(const void *[]){ (const char *)first + i * size });
+	sqlite3_finalize(insert);
 }
 
 /* Other programs leave run.db-shm there while the log exists; latscope does not need it. */
@@ -588,13 +598,12 @@ static int db__close(struct writer *writer, const struct run *run)
 
 	begin(db);
 	for (unsigned int i = 0; i < run->nr_probes; i++) {
-		end_probe(db, i, &run->probes[i]);
+		put_probe(db, i, &run->probes[i], true);
+		put_check(db, i, &run->probes[i].check);
 		rename_series(db, i, &run->probes[i].total);
 	}
-	if (!db->err)
-		db->err = rundb_process__write(db->db, run);
-	if (!db->err)
-		db->err = rundb_why__write_frames(db->db, run);
+	put_all(db, &rundb_lives, run->lives, run->nr_lives, sizeof(*run->lives));
+	put_all(db, &rundb_frames, run->frames.frames, run->frames.nr, sizeof(*run->frames.frames));
 	if (run->lives_why[0])
 		put_text(db, "process_why", run->lives_why);
 	if (run->frames_why[0])

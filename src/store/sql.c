@@ -53,6 +53,24 @@ int sql__prepare(sqlite3 *db, sqlite3_stmt **statement, const char *sql)
 	return sqlite3_prepare_v2(db, sql, -1, statement, NULL) ? sql__error(db) : 0;
 }
 
+int sql__exec_built(sqlite3 *db, sqlite3_str *text)
+{
+	char *sql = sqlite3_str_finish(text);
+	int err = sql ? sql__exec(db, sql) : -ENOMEM;
+
+	sqlite3_free(sql);
+	return err;
+}
+
+int sql__prepare_built(sqlite3 *db, sqlite3_stmt **statement, sqlite3_str *text)
+{
+	char *sql = sqlite3_str_finish(text);
+	int err = sql ? sql__prepare(db, statement, sql) : -ENOMEM;
+
+	sqlite3_free(sql);
+	return err;
+}
+
 int sql__step(sqlite3_stmt *statement)
 {
 	sqlite3 *db = sqlite3_db_handle(statement);
@@ -68,6 +86,40 @@ int sql__step(sqlite3_stmt *statement)
 	err = sql__error(db);
 	sqlite3_reset(statement);
 	return err;
+}
+
+int sql__each(sqlite3_stmt *statement, sql_take *take, void *to)
+{
+	int err;
+
+	while ((err = sql__step(statement)) > 0) {
+		err = take(statement, to);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+int sql__finish(int err, sqlite3_stmt *statement, sql_take *take, void *to)
+{
+	if (!err)
+		err = sql__each(statement, take, to);
+	sqlite3_finalize(statement);
+	return err;
+}
+
+int sql__take_number(sqlite3_stmt *row, void *value)
+{
+	*(int64_t *)value = sqlite3_column_int64(row, 0);
+	return 0;
+}
+
+int sql__number(sqlite3 *db, const char *sql, int64_t *value)
+{
+	sqlite3_stmt *row;
+	int err = sql__prepare(db, &row, sql);
+
+	return sql__finish(err, row, sql__take_number, value);
 }
 
 static int bind(sqlite3_stmt *statement, int index, char type, va_list *parameters)
