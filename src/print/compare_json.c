@@ -41,11 +41,15 @@ struct json_object *compare__json_statistic(const struct judge_rules *rules,
 	return object;
 }
 
+static struct json_object *make_number(const void *numbers, size_t at)
+{
+	return json_object_new_uint64(((const uint64_t *)numbers)[at]);
+}
+
 static struct json_object *total_json(const struct comparison_row *row,
 				      const struct comparison_total *total)
 {
 	struct json_object *object = json_object_new_object();
-	struct json_object *buckets = json_object_new_array();
 	bool tail = row->tail->ns && total->events;
 	unsigned int nr = HIST_LOG2_BUCKETS;
 
@@ -60,15 +64,14 @@ static struct json_object *total_json(const struct comparison_row *row,
 		fields__count(object, "tail_events", total->tail);
 	while (nr && !total->buckets[nr - 1])
 		nr--;
-	for (unsigned int i = 0; i < nr; i++)
-		json_object_array_add(buckets, json_object_new_uint64(total->buckets[i]));
-	json_object_object_add(object, "log2_counts", buckets);
+	fields__list(object, "log2_counts", nr, make_number, total->buckets);
 	return object;
 }
 
-static struct json_object *row_json(const struct comparison *comparison,
-				    const struct comparison_row *row)
+static struct json_object *make_row(const void *of, size_t at)
 {
+	const struct comparison *comparison = of;
+	const struct comparison_row *row = &comparison->rows[at];
 	struct json_object *object = json_object_new_object();
 	struct json_object *statistics = json_object_new_array();
 
@@ -82,14 +85,15 @@ static struct json_object *row_json(const struct comparison *comparison,
 	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++)
 		json_object_array_add(statistics, compare__json_statistic(&comparison->rules.judge,
 									  &row->statistics[i], i));
-	json_object_object_add(object, "statistics", statistics);
-	json_object_object_add(object, "off", total_json(row, &row->total[0]));
-	json_object_object_add(object, "on", total_json(row, &row->total[1]));
+	fields__put(object, "statistics", statistics);
+	fields__put(object, "off", total_json(row, &row->total[0]));
+	fields__put(object, "on", total_json(row, &row->total[1]));
 	return object;
 }
 
-static struct json_object *recording_json(const struct group_recording *recording)
+static struct json_object *make_recording(const void *recordings, size_t at)
 {
+	const struct group_recording *recording = (const struct group_recording *)recordings + at;
 	struct json_object *object = json_object_new_object();
 
 	fields__text(object, "path", recording->path);
@@ -100,27 +104,19 @@ static struct json_object *recording_json(const struct group_recording *recordin
 	return object;
 }
 
-static struct json_object *group_json(const struct group *group)
+static struct json_object *make_refusal(const void *refusals, size_t at)
 {
-	struct json_object *array = json_object_new_array();
+	const struct comparison_refusal *refusal = (const struct comparison_refusal *)refusals + at;
+	struct json_object *object = json_object_new_object();
 
-	for (size_t i = 0; i < group->nr; i++)
-		json_object_array_add(array, recording_json(&group->recordings[i]));
-	return array;
+	fields__text(object, "probe", refusal->probe);
+	fields__text(object, "reason", refusal->why);
+	return object;
 }
 
-static struct json_object *refusals_json(const struct comparison *comparison)
+static struct json_object *make_warning(const void *lines, size_t at)
 {
-	struct json_object *array = json_object_new_array();
-
-	for (unsigned int i = 0; i < comparison->nr_refusals; i++) {
-		struct json_object *object = json_object_new_object();
-
-		fields__text(object, "probe", comparison->refusals[i].probe);
-		fields__text(object, "reason", comparison->refusals[i].why);
-		json_object_array_add(array, object);
-	}
-	return array;
+	return json_object_new_string(((char *const *)lines)[at]);
 }
 
 static struct json_object *verdicts_json(const struct comparison *comparison)
@@ -136,35 +132,25 @@ static struct json_object *verdicts_json(const struct comparison *comparison)
 	return object;
 }
 
-static struct json_object *rows_json(const struct comparison *comparison)
-{
-	struct json_object *array = json_object_new_array();
-
-	for (size_t i = 0; i < comparison->nr; i++)
-		json_object_array_add(array, row_json(comparison, &comparison->rows[i]));
-	return array;
-}
-
 struct json_object *compare__json(const struct comparison *comparison)
 {
 	const struct judge_rules *rules = &comparison->rules.judge;
+	const struct group *off = &comparison->groups[0], *on = &comparison->groups[1];
 	struct json_object *object = json_object_new_object();
-	struct json_object *warnings = json_object_new_array();
 
-	for (size_t i = 0; i < comparison->warnings.nr; i++)
-		json_object_array_add(warnings,
-				      json_object_new_string(comparison->warnings.lines[i]));
 	fields__count(object, "schema", RUN_SCHEMA);
 	fields__text(object, "observation", rules->batches ? "batch" : "run");
 	fields__number(object, "run_spread", rules->batches ? rules->run_spread : NAN);
 	fields__number(object, "confidence", rules->confidence);
 	fields__number(object, "min_effect", rules->min_effect);
 	fields__count(object, "statistics_tested", comparison->family);
-	json_object_object_add(object, "off", group_json(&comparison->groups[0]));
-	json_object_object_add(object, "on", group_json(&comparison->groups[1]));
-	json_object_object_add(object, "warnings", warnings);
-	json_object_object_add(object, "not_compared", refusals_json(comparison));
-	json_object_object_add(object, "verdicts", verdicts_json(comparison));
-	json_object_object_add(object, "comparisons", rows_json(comparison));
+	fields__list(object, "off", off->nr, make_recording, off->recordings);
+	fields__list(object, "on", on->nr, make_recording, on->recordings);
+	fields__list(object, "warnings", comparison->warnings.nr, make_warning,
+		     comparison->warnings.lines);
+	fields__list(object, "not_compared", comparison->nr_refusals, make_refusal,
+		     comparison->refusals);
+	fields__put(object, "verdicts", verdicts_json(comparison));
+	fields__list(object, "comparisons", comparison->nr, make_row, comparison);
 	return object;
 }

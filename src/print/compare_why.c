@@ -77,8 +77,9 @@ static void compare_thresholds(FILE *out, const struct why_changes *changes)
 	wrap__print(&wrap, out, 0, 2);
 }
 
-static void print_probe(FILE *out, const char *probe, const struct why_changes *changes)
+static void print_probe(void *to, const char *probe, const struct why_changes *changes)
 {
+	FILE *out = to;
 	struct wrap wrap = { 0 };
 
 	fprintf(out, "\n%s: slow time per second%*s %10s %10s %11s\n", probe,
@@ -120,18 +121,14 @@ static int each_probe(const struct comparison *comparison,
 	return got < 0 ? got : 0;
 }
 
-static void take_text(void *out, const char *probe, const struct why_changes *changes)
-{
-	print_probe(out, probe, changes);
-}
-
 int compare__print_why(FILE *out, const struct comparison *comparison)
 {
-	return each_probe(comparison, take_text, out);
+	return each_probe(comparison, print_probe, out);
 }
 
-static struct json_object *change_json(const struct why_change *change)
+static struct json_object *make_change(const void *changes, size_t at)
 {
+	const struct why_change *change = (const struct why_change *)changes + at;
 	struct json_object *object = json_object_new_object();
 
 	if (change->part[0])
@@ -145,25 +142,15 @@ static struct json_object *change_json(const struct why_change *change)
 	return object;
 }
 
-static struct json_object *changes_json(const struct why_change *changes, size_t nr)
-{
-	struct json_object *array = json_object_new_array();
-
-	for (size_t i = 0; i < nr; i++)
-		json_object_array_add(array, change_json(&changes[i]));
-	return array;
-}
-
 static void take_json(void *array, const char *probe, const struct why_changes *changes)
 {
 	struct json_object *object = json_object_new_object();
 
 	fields__text(object, "probe", probe);
 	fields__text(object, "conclusion", changes->sentence);
-	json_object_object_add(object, "slow", change_json(&changes->whole));
-	json_object_object_add(object, "parts", changes_json(changes->parts, changes->nr_parts));
-	json_object_object_add(object, "culprits",
-			       changes_json(changes->culprits, changes->nr_culprits));
+	fields__put(object, "slow", make_change(&changes->whole, 0));
+	fields__list(object, "parts", changes->nr_parts, make_change, changes->parts);
+	fields__list(object, "culprits", changes->nr_culprits, make_change, changes->culprits);
 	json_object_array_add(array, object);
 }
 

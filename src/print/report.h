@@ -5,8 +5,11 @@
 
 #include <stdio.h>
 
+#include <core/units.h>
 #include <stats/correlation.h>
 #include <stats/rising.h>
+
+#include "wrap.h"
 
 struct json_object;
 
@@ -27,6 +30,14 @@ void report__add_correlation(struct json_object *to,
 struct json_object *report__pair_json(const struct correlation_series *series,
 				      const struct timeline_probe *probe,
 				      const struct correlation_pair *pair);
+
+/* "3.5 ms", "12 %", "4 KiB/s", as the unit of the series; "-": unknown. Returns text. */
+const char *report__value(char text[UNITS_TEXT], const struct correlation_series *series,
+			  double value);
+
+/* "12 % in 3 intervals of its worst quarter, 5 % in 9 of the others: positive correlation ...". */
+void report__add_means(struct wrap *wrap, const struct correlation_series *series,
+		       const struct correlation_pair *pair);
 
 /* The pressure: its time line, and which probes follow it. Nothing if it was not recorded. */
 void report__print_pressure(FILE *out, const struct correlation *correlation);

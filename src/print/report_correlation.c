@@ -2,6 +2,7 @@
 /* Text and JSON of the covariates: values of tables that change with the slow events. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <json-c/json.h>
 
@@ -11,15 +12,50 @@
 #include "report.h"
 #include "wrap.h"
 
-static void add_mean(struct wrap *wrap, double mean, size_t intervals, const char *where)
+const char *report__value(char text[UNITS_TEXT], const struct correlation_series *series,
+			  double value)
+{
+	char size[UNITS_TEXT];
+
+	if (isnan(value))
+		return strcpy(text, "-");
+	switch (series->unit) {
+	case CORRELATION_NS:
+		return units__ns(text, value);
+	case CORRELATION_SHARE:
+		return units__ratio(text, value);
+	case CORRELATION_BYTES:
+		return units__size(text, (uint64_t)fmax(value, 0));
+	case CORRELATION_BYTES_PER_SECOND:
+		snprintf(text, UNITS_TEXT, "%.24s/s", units__size(size, (uint64_t)fmax(value, 0)));
+		return text;
+	default:
+		return units__rate(text, value);
+	}
+}
+
+static void add_mean(struct wrap *wrap, const struct correlation_series *series, double mean,
+		     size_t intervals, const char *where)
 {
 	char text[UNITS_TEXT];
 
 	if (intervals)
-		wrap__add(wrap, "%s in %zu interval%s %s", units__ns(text, mean), intervals,
-			  intervals == 1 ? "" : "s", where);
+		wrap__add(wrap, "%s in %zu interval%s %s", report__value(text, series, mean),
+			  intervals, intervals == 1 ? "" : "s", where);
 	else
 		wrap__add(wrap, "unknown in intervals %s", where);
+}
+
+void report__add_means(struct wrap *wrap, const struct correlation_series *series,
+		       const struct correlation_pair *pair)
+{
+	add_mean(wrap, series, pair->worst, pair->worst_nr, "of its worst quarter");
+	wrap__add(wrap, ", ");
+	add_mean(wrap, series, pair->other, pair->other_nr, "of the others");
+	if (!isnan(pair->adjusted))
+		wrap__add(wrap, ": %s: %+.2f [%+.2f, %+.2f], p = %.2g",
+			  timeline__word(pair->verdict), pair->found.rho, pair->found.low,
+			  pair->found.high, pair->adjusted);
 }
 
 static void print_pair(FILE *out, const struct correlation_series *series,
@@ -28,13 +64,7 @@ static void print_pair(FILE *out, const struct correlation_series *series,
 	struct wrap wrap = { 0 };
 
 	wrap__add(&wrap, "%s and %s of %s: ", probe->probe->name, series->name, series->of);
-	add_mean(&wrap, pair->worst, pair->worst_nr, "of its worst quarter");
-	wrap__add(&wrap, ", ");
-	add_mean(&wrap, pair->other, pair->other_nr, "of the others");
-	if (!isnan(pair->adjusted))
-		wrap__add(&wrap, ": %s: %+.2f [%+.2f, %+.2f], p = %.2g",
-			  timeline__word(pair->verdict), pair->found.rho, pair->found.low,
-			  pair->found.high, pair->adjusted);
+	report__add_means(&wrap, series, pair);
 	wrap__print(&wrap, out, 2, 2);
 }
 
@@ -99,5 +129,5 @@ void report__add_correlation(struct json_object *to, const struct correlation *c
 								&timeline->probes[j],
 								&correlation->series[i].pairs[j]));
 	}
-	json_object_object_add(to, "covariates", array);
+	fields__put(to, "covariates", array);
 }

@@ -13,13 +13,9 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : NAN;
 }
 
-static double seconds(uint64_t ns)
+static struct json_object *make_probe(const void *probes, size_t at)
 {
-	return (double)ns / 1e9;
-}
-
-static struct json_object *probe_json(const struct timeline_probe *probe)
-{
+	const struct timeline_probe *probe = (const struct timeline_probe *)probes + at;
 	struct json_object *object = json_object_new_object();
 
 	fields__text(object, "probe", probe->probe->name);
@@ -47,39 +43,35 @@ static struct json_object *cell_json(const struct timeline_probe *probe, size_t 
 	return object;
 }
 
-static struct json_object *interval_json(const struct timeline *timeline, size_t at)
+static struct json_object *make_interval(const void *of, size_t at)
 {
+	const struct timeline *timeline = of;
 	struct json_object *object = json_object_new_object();
 	struct json_object *probes = json_object_new_array();
 
-	fields__number(object, "start_sec", seconds(timeline->start_ns[at]));
-	fields__number(object, "end_sec", seconds(timeline->end_ns[at]));
+	fields__number(object, "start_sec", (double)timeline->start_ns[at] / 1e9);
+	fields__number(object, "end_sec", (double)timeline->end_ns[at] / 1e9);
 	fields__flag(object, "correlated", timeline->correlated[at]);
 	for (unsigned int i = 0; i < timeline->nr_probes; i++)
 		json_object_array_add(probes, cell_json(&timeline->probes[i], at));
-	json_object_object_add(object, "probes", probes);
+	fields__put(object, "probes", probes);
 	return object;
 }
 
 static struct json_object *timeline_json(const struct timeline *timeline)
 {
 	struct json_object *object = json_object_new_object();
-	struct json_object *probes = json_object_new_array();
-	struct json_object *intervals = json_object_new_array();
 
-	for (unsigned int i = 0; i < timeline->nr_probes; i++)
-		json_object_array_add(probes, probe_json(&timeline->probes[i]));
-	for (size_t i = 0; i < timeline->nr; i++)
-		json_object_array_add(intervals, interval_json(timeline, i));
-	json_object_object_add(object, "probes", probes);
-	json_object_object_add(object, "intervals", intervals);
+	fields__list(object, "probes", timeline->nr_probes, make_probe, timeline->probes);
+	fields__list(object, "intervals", timeline->nr, make_interval, timeline);
 	fields__count(object, "longer_intervals", timeline->nr_longer);
 	return object;
 }
 
-static struct json_object *pair_json(const struct timeline *timeline,
-				     const struct timeline_pair *pair)
+static struct json_object *make_pair(const void *of, size_t at)
 {
+	const struct timeline *timeline = of;
+	const struct timeline_pair *pair = &timeline->pairs[at];
 	const unsigned int members[] = { pair->a, pair->b };
 	struct json_object *object = json_object_new_object();
 	struct json_object *probes = json_object_new_array();
@@ -87,7 +79,7 @@ static struct json_object *pair_json(const struct timeline *timeline,
 	for (unsigned int i = 0; i < 2; i++)
 		json_object_array_add(
 			probes, json_object_new_string(timeline->probes[members[i]].probe->name));
-	json_object_object_add(object, "probes", probes);
+	fields__put(object, "probes", probes);
 	fields__text(object, "verdict", timeline__word(pair->verdict));
 	fields__number(object, "rho", pair->found.rho);
 	fields__number(object, "rho_low", pair->found.low);
@@ -105,27 +97,24 @@ static struct json_object *pair_json(const struct timeline *timeline,
 static struct json_object *correlation_json(const struct timeline *timeline)
 {
 	struct json_object *object = json_object_new_object();
-	struct json_object *pairs = json_object_new_array();
 
 	fields__number(object, "confidence", timeline->rules.confidence);
 	fields__count(object, "intervals", timeline->nr_correlated);
-	for (unsigned int i = 0; i < timeline->nr_pairs; i++)
-		json_object_array_add(pairs, pair_json(timeline, &timeline->pairs[i]));
-	json_object_object_add(object, "pairs", pairs);
+	fields__list(object, "pairs", timeline->nr_pairs, make_pair, timeline);
 	return object;
 }
 
-static struct json_object *contributor_json(const struct timeline *timeline,
-					    const struct timeline_contributor *contributor)
+static struct json_object *make_contributor(const void *of, size_t at)
 {
+	const struct timeline *timeline = of;
+	const struct timeline_contributor *contributor = &timeline->contributors[at];
 	const struct timeline_probe *probe = &timeline->probes[contributor->probe];
 	struct json_object *object = json_object_new_object();
 	bool other = contributor->key->key.id == RUN_OTHER_ID;
 
 	fields__text(object, "probe", probe->probe->name);
 	fields__text(object, "by", split__name(contributor->key->key.by));
-	json_object_object_add(object, "id",
-			       other ? NULL : json_object_new_uint64(contributor->key->key.id));
+	fields__put(object, "id", other ? NULL : json_object_new_uint64(contributor->key->key.id));
 	fields__text(object, "name", contributor->key->name);
 	fields__count(object, "events", contributor->events);
 	fields__count(object, "slow_events", contributor->slow);
@@ -138,12 +127,7 @@ static struct json_object *contributor_json(const struct timeline *timeline,
 
 void report__add_timeline(struct json_object *to, const struct timeline *timeline)
 {
-	struct json_object *contributors = json_object_new_array();
-
-	for (size_t i = 0; i < timeline->nr_contributors; i++)
-		json_object_array_add(contributors,
-				      contributor_json(timeline, &timeline->contributors[i]));
-	json_object_object_add(to, "timeline", timeline_json(timeline));
-	json_object_object_add(to, "correlation", correlation_json(timeline));
-	json_object_object_add(to, "contributors", contributors);
+	fields__put(to, "timeline", timeline_json(timeline));
+	fields__put(to, "correlation", correlation_json(timeline));
+	fields__list(to, "contributors", timeline->nr_contributors, make_contributor, timeline);
 }

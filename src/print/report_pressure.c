@@ -34,15 +34,6 @@ static const struct {
 	{ PRESSURE_IO_SOME, "I/O pressure" },
 };
 
-static const char *value_text(char text[UNITS_TEXT], const struct correlation_series *series,
-			      double value)
-{
-	if (isnan(value))
-		return strcpy(text, "-");
-	return series->unit == CORRELATION_SHARE ? units__ratio(text, value)
-						 : units__rate(text, value);
-}
-
 /* The mean over intervals `from` to `to`, by their length; NAN: it is known in none. */
 static double mean_over(const struct correlation *correlation,
 			const struct correlation_series *series, size_t from, size_t to)
@@ -70,7 +61,7 @@ static void print_line(FILE *out, const struct correlation *correlation, size_t 
 			correlation__pressure(correlation, shown[i].column);
 
 		fprintf(out, " %10s",
-			value_text(text, series, mean_over(correlation, series, from, to)));
+			report__value(text, series, mean_over(correlation, series, from, to)));
 	}
 	fputc('\n', out);
 }
@@ -94,28 +85,6 @@ static void print_lines(FILE *out, const struct correlation *correlation)
 	print_line(out, correlation, 0, timeline->nr);
 }
 
-static void add_mean(struct wrap *wrap, const struct correlation_series *series, double mean,
-		     size_t intervals, const char *where)
-{
-	char text[UNITS_TEXT];
-
-	if (!intervals)
-		wrap__add(wrap, "unknown in intervals %s", where);
-	else
-		wrap__add(wrap, "%s in %zu interval%s %s", value_text(text, series, mean),
-			  intervals, intervals == 1 ? "" : "s", where);
-}
-
-static void add_means(struct wrap *wrap, const struct correlation_series *series,
-		      const struct correlation_pair *pair)
-{
-	add_mean(wrap, series, pair->worst, pair->worst_nr, "of its worst quarter");
-	wrap__add(wrap, ", ");
-	add_mean(wrap, series, pair->other, pair->other_nr, "of the others");
-	wrap__add(wrap, ": %s: %+.2f [%+.2f, %+.2f], p = %.2g", timeline__word(pair->verdict),
-		  pair->found.rho, pair->found.low, pair->found.high, pair->adjusted);
-}
-
 /* Does the probe follow the pressure? One sentence, whatever the answer is. */
 static void print_answer(FILE *out, const struct correlation_series *series,
 			 const struct timeline_probe *probe, const struct correlation_pair *pair,
@@ -129,7 +98,7 @@ static void print_answer(FILE *out, const struct correlation_series *series,
 			  name, pair->why);
 	} else {
 		wrap__add(&wrap, "%s %s %s: ", probe->probe->name, verbs[pair->verdict], name);
-		add_means(&wrap, series, pair);
+		report__add_means(&wrap, series, pair);
 	}
 	if (low)
 		wrap__add(&wrap, "; most of this pressure is not in %s", low->samples);
@@ -232,8 +201,16 @@ static struct json_object *column_json(const struct correlation *correlation,
 	return object;
 }
 
-static struct json_object *interval_json(const struct correlation *correlation, size_t at)
+static struct json_object *make_column(const void *of, size_t at)
 {
+	const struct correlation *correlation = of;
+
+	return column_json(correlation, &correlation->series[correlation->nr_keys + at]);
+}
+
+static struct json_object *make_interval(const void *of, size_t at)
+{
+	const struct correlation *correlation = of;
 	struct json_object *object = json_object_new_object();
 	char name[RUN_NAME];
 
@@ -245,46 +222,46 @@ static struct json_object *interval_json(const struct correlation *correlation, 
 	return object;
 }
 
-static struct json_object *pairs_json(const struct correlation *correlation)
+/* By series, and of each by probe. */
+static struct json_object *make_pair(const void *of, size_t at)
 {
+	const struct correlation *correlation = of;
 	const struct timeline *timeline = correlation->timeline;
-	struct json_object *pairs = json_object_new_array();
+	const struct correlation_series *series =
+		&correlation->series[correlation->nr_keys + at / timeline->nr_probes];
 
-	for (unsigned int i = correlation->nr_keys; i < correlation->nr; i++) {
-		const struct correlation_series *series = &correlation->series[i];
+	at %= timeline->nr_probes;
+	return report__pair_json(series, &timeline->probes[at], &series->pairs[at]);
+}
 
-		for (unsigned int j = 0; j < timeline->nr_probes; j++)
-			json_object_array_add(pairs, report__pair_json(series, &timeline->probes[j],
-								       &series->pairs[j]));
-	}
-	return pairs;
+static void add_pairs(struct json_object *to, const char *name,
+		      const struct correlation *correlation)
+{
+	unsigned int nr = correlation->nr - correlation->nr_keys;
+
+	fields__list(to, name, (size_t)nr * correlation->timeline->nr_probes, make_pair,
+		     correlation);
 }
 
 void report__add_pressure_pairs(struct json_object *to, const struct correlation *correlation)
 {
 	if (correlation->nr > correlation->nr_keys)
-		json_object_object_add(to, "pressure_pairs", pairs_json(correlation));
+		add_pairs(to, "pressure_pairs", correlation);
 }
 
 void report__add_pressure(struct json_object *to, const struct correlation *correlation)
 {
-	const struct timeline *timeline = correlation->timeline;
-	struct json_object *object, *columns, *intervals;
+	const struct run_pressure *pressure = &correlation->timeline->run->pressure;
+	struct json_object *object;
 
 	if (correlation->nr == correlation->nr_keys)
 		return;
 	object = json_object_new_object();
-	columns = json_object_new_array();
-	intervals = json_object_new_array();
-	for (unsigned int i = correlation->nr_keys; i < correlation->nr; i++)
-		json_object_array_add(columns, column_json(correlation, &correlation->series[i]));
-	for (size_t i = 0; i < timeline->nr; i++)
-		json_object_array_add(intervals, interval_json(correlation, i));
-	fields__text(object, "cgroup", timeline->run->pressure.cgroup);
-	fields__text(object, "unknown",
-		     timeline->run->pressure.why[0] ? timeline->run->pressure.why : NULL);
-	json_object_object_add(object, "columns", columns);
-	json_object_object_add(object, "intervals", intervals);
-	json_object_object_add(object, "pairs", pairs_json(correlation));
-	json_object_object_add(to, "pressure", object);
+	fields__text(object, "cgroup", pressure->cgroup);
+	fields__text(object, "unknown", pressure->why[0] ? pressure->why : NULL);
+	fields__list(object, "columns", correlation->nr - correlation->nr_keys, make_column,
+		     correlation);
+	fields__list(object, "intervals", correlation->timeline->nr, make_interval, correlation);
+	add_pairs(object, "pairs", correlation);
+	fields__put(to, "pressure", object);
 }

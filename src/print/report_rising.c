@@ -14,22 +14,14 @@
 
 #define MOST 5 /* processes that are listed for each probe */
 
-static const char *value_text(char text[UNITS_TEXT], enum correlation_unit unit, double value)
+/* CPU time per time is that of so many CPUs. */
+static const char *value_text(char text[UNITS_TEXT], const struct correlation_series *series,
+			      double value)
 {
-	char size[UNITS_TEXT];
-
-	switch (unit) {
-	case CORRELATION_SHARE:
-		snprintf(text, UNITS_TEXT, "%.3g CPUs", value);
-		return text;
-	case CORRELATION_BYTES:
-		return units__size(text, (uint64_t)fmax(value, 0));
-	case CORRELATION_BYTES_PER_SECOND:
-		snprintf(text, UNITS_TEXT, "%.24s/s", units__size(size, (uint64_t)fmax(value, 0)));
-		return text;
-	default:
-		return units__rate(text, value);
-	}
+	if (series->unit != CORRELATION_SHARE)
+		return report__value(text, series, value);
+	snprintf(text, UNITS_TEXT, "%.3g CPUs", value);
+	return text;
 }
 
 static void print_one(FILE *out, const struct rising *rising,
@@ -42,8 +34,8 @@ static void print_one(FILE *out, const struct rising *rising,
 		  "%s: %s rose: %s in %zu interval%s of the worst quarter, %s in %zu of the "
 		  "others: positive correlation: %+.2f [%+.2f, %+.2f], p = %.2g",
 		  rising->groups[series->key].name, series->name,
-		  value_text(worst, series->unit, pair->worst), pair->worst_nr,
-		  pair->worst_nr == 1 ? "" : "s", value_text(other, series->unit, pair->other),
+		  value_text(worst, series, pair->worst), pair->worst_nr,
+		  pair->worst_nr == 1 ? "" : "s", value_text(other, series, pair->other),
 		  pair->other_nr, pair->found.rho, pair->found.low, pair->found.high,
 		  pair->adjusted);
 	wrap__print(&wrap, out, 4, 2);
@@ -144,5 +136,5 @@ void report__add_rising(struct json_object *to, const struct rising *rising)
 			json_object_array_add(array, object);
 		}
 	}
-	json_object_object_add(to, "rising", array);
+	fields__put(to, "rising", array);
 }

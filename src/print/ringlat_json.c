@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <json-c/json.h>
 
-#include "ringlat.h"
+#include <store/json_print.h>
 
-static void put(struct json_object *to, const char *name, struct json_object *value)
-{
-	json_object_object_add(to, name, value);
-}
+#include "ringlat.h"
 
 static struct json_object *number(double value, int decimals)
 {
@@ -29,8 +26,9 @@ static struct json_object *summary_json(const struct ring_summary *summary, uint
 	struct json_object *object = json_object_new_object();
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		put(object, fields[i].name,
-		    khz ? number(ring__ns(fields[i].value, khz), 2) : number(fields[i].value, 1));
+		fields__put(object, fields[i].name,
+			    khz ? number(ring__ns(fields[i].value, khz), 2)
+				: number(fields[i].value, 1));
 	return object;
 }
 
@@ -59,16 +57,16 @@ static struct json_object *way_json(const struct ring_result *result,
 	struct ring_summary summary;
 
 	ring_summary__of(&summary, &count->ways[way], ring_count__baseline(result, count, way));
-	put(object, "way", json_object_new_string(ring_count__way(count, way)));
-	put(object, "baseline_cycles", number(summary.baseline, 1));
-	put(object, "empty_cycles", number(ring_count__empty_cycles(count, way), 1));
-	put(object, "baseline_windows", json_object_new_uint64(count->empty[way].count));
-	put(object, "sum_cycles", json_object_new_uint64(count->ways[way].sum));
-	put(object, "cycles", summary_json(&summary, 0));
-	put(object, "ns", summary_json(&summary, result->tsc_khz));
+	fields__text(object, "way", ring_count__way(count, way));
+	fields__put(object, "baseline_cycles", number(summary.baseline, 1));
+	fields__put(object, "empty_cycles", number(ring_count__empty_cycles(count, way), 1));
+	fields__count(object, "baseline_windows", count->empty[way].count);
+	fields__count(object, "sum_cycles", count->ways[way].sum);
+	fields__put(object, "cycles", summary_json(&summary, 0));
+	fields__put(object, "ns", summary_json(&summary, result->tsc_khz));
 	if (histogram) {
-		put(object, "histogram", buckets_json(&count->ways[way]));
-		put(object, "baseline_histogram", buckets_json(&count->empty[way]));
+		fields__put(object, "histogram", buckets_json(&count->ways[way]));
+		fields__put(object, "baseline_histogram", buckets_json(&count->empty[way]));
 	}
 	return object;
 }
@@ -81,18 +79,18 @@ static struct json_object *event_json(const struct ring_result *result,
 	struct json_object *ways = json_object_new_array();
 
 	for (unsigned int i = RING_KEPT + 1; i < RING_VERDICTS; i++)
-		put(misses, ring_verdict__name(i), json_object_new_uint64(count->misses[i]));
+		fields__count(misses, ring_verdict__name(i), count->misses[i]);
 	for (unsigned int way = 0; way < count->nr_ways; way++)
 		json_object_array_add(ways, way_json(result, count, way, histogram));
-	put(object, "event", json_object_new_string(count->event->name));
-	put(object, "what", json_object_new_string(count->event->what));
-	put(object, "round_trip", json_object_new_boolean(count->event->round_trip));
-	put(object, "attempted", json_object_new_uint64(count->attempted));
-	put(object, "kept", json_object_new_uint64(count->kept));
-	put(object, "misses", misses);
-	put(object, "vm_exits", json_object_new_uint64(count->vm_exits));
-	put(object, "clock_ns", json_object_new_uint64(count->clock_ns));
-	put(object, "ways", ways);
+	fields__text(object, "event", count->event->name);
+	fields__text(object, "what", count->event->what);
+	fields__flag(object, "round_trip", count->event->round_trip);
+	fields__count(object, "attempted", count->attempted);
+	fields__count(object, "kept", count->kept);
+	fields__put(object, "misses", misses);
+	fields__count(object, "vm_exits", count->vm_exits);
+	fields__count(object, "clock_ns", count->clock_ns);
+	fields__put(object, "ways", ways);
 	return object;
 }
 
@@ -101,16 +99,16 @@ static struct json_object *where_json(const struct ring_result *result)
 	const struct ring_where *where = &result->where;
 	struct json_object *object = json_object_new_object();
 
-	put(object, "place", json_object_new_string(ring_place__name(where->place)));
-	put(object, "evidence", json_object_new_string(where->evidence));
-	put(object, "cpu_model", json_object_new_string(where->cpu_model));
-	put(object, "microcode", json_object_new_string(where->microcode));
-	put(object, "cpu", json_object_new_int(result->cpu));
-	put(object, "kpti", json_object_new_string(where->kpti));
-	put(object, "ibrs", json_object_new_string(where->ibrs));
-	put(object, "retbleed", json_object_new_string(where->retbleed));
-	put(object, "verw", json_object_new_string(where->verw));
-	put(object, "fred", json_object_new_string(where->fred));
+	fields__text(object, "place", ring_place__name(where->place));
+	fields__text(object, "evidence", where->evidence);
+	fields__text(object, "cpu_model", where->cpu_model);
+	fields__text(object, "microcode", where->microcode);
+	fields__put(object, "cpu", json_object_new_int(result->cpu));
+	fields__text(object, "kpti", where->kpti);
+	fields__text(object, "ibrs", where->ibrs);
+	fields__text(object, "retbleed", where->retbleed);
+	fields__text(object, "verw", where->verw);
+	fields__text(object, "fred", where->fred);
 	return object;
 }
 
@@ -122,9 +120,9 @@ static struct json_object *control_json(const struct ring_control *control)
 	if (!control->cpuids)
 		return NULL;
 	object = json_object_new_object();
-	put(object, "cpuids", json_object_new_uint64(control->cpuids));
-	put(object, "vm_exits", json_object_new_uint64(control->exits));
-	put(object, "exit_cycles", json_object_new_uint64(control->cycles));
+	fields__count(object, "cpuids", control->cpuids);
+	fields__count(object, "vm_exits", control->exits);
+	fields__count(object, "exit_cycles", control->cycles);
 	return object;
 }
 
@@ -135,12 +133,12 @@ struct json_object *ringlat__json(const struct ring_result *result, bool histogr
 
 	for (unsigned int i = 0; i < result->nr_events; i++)
 		json_object_array_add(events, event_json(result, &result->events[i], histogram));
-	put(object, "method", json_object_new_string(result->method->name));
-	put(object, "mechanism", json_object_new_string(result->method->mechanism));
-	put(object, "tsc_khz", json_object_new_uint64(result->tsc_khz));
-	put(object, "interrupted", json_object_new_boolean(result->interrupted));
-	put(object, "where", where_json(result));
-	put(object, "control", control_json(&result->control));
-	put(object, "events", events);
+	fields__text(object, "method", result->method->name);
+	fields__text(object, "mechanism", result->method->mechanism);
+	fields__count(object, "tsc_khz", result->tsc_khz);
+	fields__flag(object, "interrupted", result->interrupted);
+	fields__put(object, "where", where_json(result));
+	fields__put(object, "control", control_json(&result->control));
+	fields__put(object, "events", events);
 	return object;
 }

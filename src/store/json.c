@@ -43,21 +43,6 @@ static struct json_object *seconds(uint64_t ns)
 	return number((double)ns / 1e9, 9);
 }
 
-static void put(struct json_object *to, const char *name, struct json_object *value)
-{
-	json_object_object_add(to, name, value);
-}
-
-static void put_count(struct json_object *to, const char *name, uint64_t value)
-{
-	put(to, name, json_object_new_uint64(value));
-}
-
-static void put_text(struct json_object *to, const char *name, const char *value)
-{
-	put(to, name, value ? json_object_new_string(value) : NULL);
-}
-
 static struct json_object *percentiles(const struct summary *summary)
 {
 	struct json_object *object = json_object_new_object();
@@ -65,7 +50,8 @@ static struct json_object *percentiles(const struct summary *summary)
 
 	for (unsigned int i = 0; i < SUMMARY_QUANTILES; i++) {
 		snprintf(name, sizeof(name), "%s_us", summary__fields[i]);
-		put(object, name, summary->events ? us((double)summary->quantiles_ns[i]) : NULL);
+		fields__put(object, name,
+			    summary->events ? us((double)summary->quantiles_ns[i]) : NULL);
 	}
 	return object;
 }
@@ -75,13 +61,14 @@ static void put_summary(struct json_object *to, const struct lat_hist *hist, uin
 	struct summary summary;
 
 	summary__of(&summary, hist);
-	put_count(to, "total_events", summary.events);
-	put_count(to, "tail_events", summary.tail);
-	put(to, "tail_threshold_us", us((double)tail_ns));
-	put(to, "max_bucket", summary.events ? json_object_new_int(summary.top_bucket) : NULL);
-	put(to, "max_us", summary.events ? us((double)summary.max_ns) : NULL);
-	put(to, "mean_us", summary.events ? us(summary.mean_ns) : NULL);
-	put(to, "percentiles", percentiles(&summary));
+	fields__count(to, "total_events", summary.events);
+	fields__count(to, "tail_events", summary.tail);
+	fields__put(to, "tail_threshold_us", us((double)tail_ns));
+	fields__put(to, "max_bucket",
+		    summary.events ? json_object_new_int(summary.top_bucket) : NULL);
+	fields__put(to, "max_us", summary.events ? us((double)summary.max_ns) : NULL);
+	fields__put(to, "mean_us", summary.events ? us(summary.mean_ns) : NULL);
+	fields__put(to, "percentiles", percentiles(&summary));
 }
 
 /* The term that this time belongs to; 0: not a time. */
@@ -101,13 +88,13 @@ static struct json_object *accounting(const struct lat_cell *cell)
 	for (unsigned int i = 0; i < LAT_COUNTS; i++) {
 		if (term_of_time(i) && !run__term_ns(cell, term_of_time(i), &ns) && !ns)
 			/* null: not known, which is different from 0 */
-			put(object, counts__name(i), NULL);
+			fields__put(object, counts__name(i), NULL);
 		else if (counts__name(i))
-			put_count(object, counts__name(i), cell->counts[i]);
+			fields__count(object, counts__name(i), cell->counts[i]);
 		if (i == LAT_SEEN)
-			put_count(object, "recorded", run__recorded(cell));
+			fields__count(object, "recorded", run__recorded(cell));
 	}
-	put(object, "balanced", json_object_new_boolean(!run__imbalance(cell)));
+	fields__flag(object, "balanced", !run__imbalance(cell));
 	return object;
 }
 
@@ -128,12 +115,12 @@ static struct json_object *checked_sum(const struct run_checked *sum)
 	if (!sum->known)
 		return NULL;
 	object = json_object_new_object();
-	put(object, "ours", range(sum->ours_low, sum->ours_high));
-	put(object, "kernel", range(sum->kernel_low, sum->kernel_high));
-	put(object, "off", json_object_new_int64(account__off(sum)));
-	put(object, "off_share", number(account__off_share(sum), 6));
-	put_count(object, "tolerance", sum->tolerance);
-	put(object, "agrees", json_object_new_boolean(!account__disagrees(sum)));
+	fields__put(object, "ours", range(sum->ours_low, sum->ours_high));
+	fields__put(object, "kernel", range(sum->kernel_low, sum->kernel_high));
+	fields__put(object, "off", json_object_new_int64(account__off(sum)));
+	fields__put(object, "off_share", number(account__off_share(sum), 6));
+	fields__count(object, "tolerance", sum->tolerance);
+	fields__flag(object, "agrees", !account__disagrees(sum));
 	return object;
 }
 
@@ -144,10 +131,10 @@ static struct json_object *kernel_check(const struct run_check *check)
 	if (!check->source[0])
 		return NULL;
 	object = json_object_new_object();
-	put_text(object, "source", check->source);
-	put_text(object, "reason", check->why[0] ? check->why : NULL);
-	put(object, "events", checked_sum(&check->events));
-	put(object, "time_ns", checked_sum(&check->time));
+	fields__text(object, "source", check->source);
+	fields__text(object, "reason", check->why[0] ? check->why : NULL);
+	fields__put(object, "events", checked_sum(&check->events));
+	fields__put(object, "time_ns", checked_sum(&check->time));
 	return object;
 }
 
@@ -155,16 +142,16 @@ static struct json_object *in_flight(const struct run_probe *probe)
 {
 	struct json_object *object = json_object_new_object();
 
-	put_count(object, "count", probe->in_flight.count);
-	put_count(object, "before_attach", probe->in_flight.before);
-	put(object, "oldest_us",
-	    probe->in_flight.count && probe->in_flight_age_known
-		    ? us((double)probe->in_flight.oldest_ns)
-		    : NULL);
+	fields__count(object, "count", probe->in_flight.count);
+	fields__count(object, "before_attach", probe->in_flight.before);
+	fields__put(object, "oldest_us",
+		    probe->in_flight.count && probe->in_flight_age_known
+			    ? us((double)probe->in_flight.oldest_ns)
+			    : NULL);
 	if (probe->in_flight_of[0])
-		put_text(object, "oldest_of", probe->in_flight_of);
-	put(object, "sum_us",
-	    probe->in_flight_age_known ? us((double)probe->in_flight.sum_ns) : NULL);
+		fields__text(object, "oldest_of", probe->in_flight_of);
+	fields__put(object, "sum_us",
+		    probe->in_flight_age_known ? us((double)probe->in_flight.sum_ns) : NULL);
 	return object;
 }
 
@@ -177,16 +164,15 @@ static struct json_object *probe_accounting(const struct run *run, const struct 
 	bool known = run__lost_ns(probe, 0, &lost_ns);
 	bool part = run->span_to_ns; /* of a recording; then these are not known */
 
-	put(object, "recursion_missed",
-	    part ? NULL : json_object_new_uint64(probe->recursion_missed));
+	fields__put(object, "recursion_missed",
+		    part ? NULL : json_object_new_uint64(probe->recursion_missed));
 	if (probe->no_event)
-		put_count(object, "no_event", probe->no_event);
-	put(object, "lost", part ? NULL : json_object_new_uint64(run__lost(probe, 0)));
-	put(object, "lost_ns", known && !part ? json_object_new_uint64(lost_ns) : NULL);
-	put(object, "balanced",
-	    json_object_new_boolean(!run__imbalance(cell) && !probe->recursion_missed));
-	put(object, "in_flight", part ? NULL : in_flight(probe));
-	put(object, "kernel_check", kernel_check(&probe->check));
+		fields__count(object, "no_event", probe->no_event);
+	fields__put(object, "lost", part ? NULL : json_object_new_uint64(run__lost(probe, 0)));
+	fields__put(object, "lost_ns", known && !part ? json_object_new_uint64(lost_ns) : NULL);
+	fields__flag(object, "balanced", !run__imbalance(cell) && !probe->recursion_missed);
+	fields__put(object, "in_flight", part ? NULL : in_flight(probe));
+	fields__put(object, "kernel_check", kernel_check(&probe->check));
 	return object;
 }
 
@@ -199,9 +185,9 @@ static struct json_object *cost(const struct run *run, const struct run_probe *p
 	if (!price.timed)
 		return NULL;
 	object = json_object_new_object();
-	put_count(object, "events", probe->cost.timed_events);
-	put(object, "ns_per_event", price.known ? number(price.ns_per_event, 1) : NULL);
-	put(object, "cpu_share", price.known ? number(price.cpu_share, 6) : NULL);
+	fields__count(object, "events", probe->cost.timed_events);
+	fields__put(object, "ns_per_event", price.known ? number(price.ns_per_event, 1) : NULL);
+	fields__put(object, "cpu_share", price.known ? number(price.cpu_share, 6) : NULL);
 	return object;
 }
 
@@ -209,9 +195,9 @@ static struct json_object *mechanism(const struct run *run, const struct run_pro
 {
 	struct json_object *object = json_object_new_object();
 
-	put_text(object, "method", probe->method);
-	put_text(object, "text", probe->mechanism);
-	put(object, "cost", cost(run, probe));
+	fields__text(object, "method", probe->method);
+	fields__text(object, "text", probe->mechanism);
+	fields__put(object, "cost", cost(run, probe));
 	return object;
 }
 
@@ -232,11 +218,11 @@ static struct json_object *metric(const struct run_probe *probe, const struct ru
 {
 	struct json_object *object = json_object_new_object();
 
-	put_text(object, "metric", what->name);
-	put_text(object, "what", what->what);
+	fields__text(object, "metric", what->name);
+	fields__text(object, "what", what->what);
 	put_summary(object, &cell->hist, probe->tail_ns);
-	put(object, "accounting", accounting(cell));
-	put(object, "log2_counts", log2_counts(&cell->hist));
+	fields__put(object, "accounting", accounting(cell));
+	fields__put(object, "log2_counts", log2_counts(&cell->hist));
 	return object;
 }
 
@@ -255,12 +241,12 @@ static struct json_object *key(const struct run_probe *probe, const struct run_k
 	bool other = of->key.id == RUN_OTHER_ID;
 	struct lat_hist hist;
 
-	put_text(object, "by", split__name(of->key.by));
-	put_text(object, "metric", probe->metrics[of->key.metric].name);
-	put(object, "id", other ? NULL : json_object_new_uint64(of->key.id));
-	put_text(object, "name", of->name);
+	fields__text(object, "by", split__name(of->key.by));
+	fields__text(object, "metric", probe->metrics[of->key.metric].name);
+	fields__put(object, "id", other ? NULL : json_object_new_uint64(of->key.id));
+	fields__text(object, "name", of->name);
 	put_summary(object, sparse__expand(&of->hist, &hist), probe->tail_ns);
-	put(object, "sum_us", us((double)of->hist.sum_ns));
+	fields__put(object, "sum_us", us((double)of->hist.sum_ns));
 	return object;
 }
 
@@ -322,16 +308,16 @@ static struct json_object *keys(const struct run_probe *probe)
 
 static void put_table(struct json_object *to, const struct run *run, const struct run_probe *probe)
 {
-	put(to, "duration_sec", seconds(run->duration_ns));
-	put(to, "mechanism", mechanism(run, probe));
-	put_count(to, "rows", table__folded_rows(probe->table));
-	put(to, "columns", table__json_columns(probe->table));
-	put(to, "top_k", table__json_top_k(probe->table));
+	fields__put(to, "duration_sec", seconds(run->duration_ns));
+	fields__put(to, "mechanism", mechanism(run, probe));
+	fields__count(to, "rows", table__folded_rows(probe->table));
+	fields__put(to, "columns", table__json_columns(probe->table));
+	fields__put(to, "top_k", table__json_top_k(probe->table));
 	if (table__others_keys(probe->table))
-		put(to, "others", table__json_others(probe->table));
+		fields__put(to, "others", table__json_others(probe->table));
 	for (unsigned int i = 0; i < RUN_MORE; i++)
 		if (probe->more[i])
-			put(to, run__more(i), table__json_top_k(probe->more[i]));
+			fields__put(to, run__more(i), table__json_top_k(probe->more[i]));
 }
 
 /* Totals of the slow samples, and all pairs of victim and culprit. */
@@ -340,15 +326,16 @@ static struct json_object *why(const struct run_why *of)
 	struct json_object *object = json_object_new_object();
 
 	/* not known of a part of a recording */
-	put(object, "slow", of->slow || !of->slow_ns ? json_object_new_uint64(of->slow) : NULL);
-	put_count(object, "slow_ns", of->slow_ns);
-	put_count(object, "over_least_ns", of->over_low_ns);
-	put_count(object, "over_most_ns", of->over_high_ns);
-	put_count(object, "events_sent", of->sent);
-	put_count(object, "events_dropped", of->dropped);
-	put(object, "pairs", table__json_top_k(of->parts));
+	fields__put(object, "slow",
+		    of->slow || !of->slow_ns ? json_object_new_uint64(of->slow) : NULL);
+	fields__count(object, "slow_ns", of->slow_ns);
+	fields__count(object, "over_least_ns", of->over_low_ns);
+	fields__count(object, "over_most_ns", of->over_high_ns);
+	fields__count(object, "events_sent", of->sent);
+	fields__count(object, "events_dropped", of->dropped);
+	fields__put(object, "pairs", table__json_top_k(of->parts));
 	if (table__others_keys(of->parts))
-		put(object, "others", table__json_others(of->parts));
+		fields__put(object, "others", table__json_others(of->parts));
 	return object;
 }
 
@@ -363,38 +350,38 @@ static void put_coverage(struct json_object *to, const struct run *run,
 		return;
 	known = coverage.samples_ns != UINT64_MAX;
 	object = json_object_new_object();
-	put_text(object, "stall_of", coverage.resource);
-	put_count(object, "stall_ns", coverage.stall_ns);
-	put(object, "explained_at_most_ns",
-	    known ? json_object_new_uint64(coverage.most_ns) : NULL);
-	put_count(object, "lost", coverage.lost);
-	put(to, "coverage", object);
+	fields__text(object, "stall_of", coverage.resource);
+	fields__count(object, "stall_ns", coverage.stall_ns);
+	fields__put(object, "explained_at_most_ns",
+		    known ? json_object_new_uint64(coverage.most_ns) : NULL);
+	fields__count(object, "lost", coverage.lost);
+	fields__put(to, "coverage", object);
 }
 
 static void put_probe(struct json_object *to, const struct run *run, const struct run_probe *probe)
 {
 	const struct lat_cell *primary = &probe->total.metrics[0];
 
-	put_text(to, "module", probe->name);
+	fields__text(to, "module", probe->name);
 	if (probe->refused[0]) {
-		put_text(to, "refused", probe->refused);
+		fields__text(to, "refused", probe->refused);
 		return;
 	}
 	if (!probe->nr_metrics && probe->table) {
 		put_table(to, run, probe);
 		return;
 	}
-	put_text(to, "metric", probe->metrics[0].name);
-	put(to, "duration_sec", seconds(run->duration_ns));
+	fields__text(to, "metric", probe->metrics[0].name);
+	fields__put(to, "duration_sec", seconds(run->duration_ns));
 	put_summary(to, &primary->hist, probe->tail_ns);
-	put(to, "accounting", probe_accounting(run, probe));
-	put(to, "mechanism", mechanism(run, probe));
-	put(to, "metrics", metrics(probe, &probe->total));
+	fields__put(to, "accounting", probe_accounting(run, probe));
+	fields__put(to, "mechanism", mechanism(run, probe));
+	fields__put(to, "metrics", metrics(probe, &probe->total));
 	put_coverage(to, run, probe);
 	if (probe->by)
-		put(to, "keys", keys(probe));
+		fields__put(to, "keys", keys(probe));
 	if (probe->why)
-		put(to, "why", why(probe->why));
+		fields__put(to, "why", why(probe->why));
 }
 
 static struct json_object *workload(const struct run *run)
@@ -403,15 +390,15 @@ static struct json_object *workload(const struct run *run)
 	int status = run->workload_status;
 	bool known = status != RUN_NOT_ENDED;
 
-	put_text(object, "command", run->workload);
-	put(object, "exit_status",
-	    known && WIFEXITED(status) ? json_object_new_int(WEXITSTATUS(status)) : NULL);
-	put(object, "signal",
-	    known && WIFSIGNALED(status) ? json_object_new_int(WTERMSIG(status)) : NULL);
+	fields__text(object, "command", run->workload);
+	fields__put(object, "exit_status",
+		    known && WIFEXITED(status) ? json_object_new_int(WEXITSTATUS(status)) : NULL);
+	fields__put(object, "signal",
+		    known && WIFSIGNALED(status) ? json_object_new_int(WTERMSIG(status)) : NULL);
 	if (run->workload_uncounted)
-		put(object, "outlived", NULL);
+		fields__put(object, "outlived", NULL);
 	else
-		put_count(object, "outlived", run->workload_outlived);
+		fields__count(object, "outlived", run->workload_outlived);
 	return object;
 }
 
@@ -424,7 +411,7 @@ static struct json_object *labels(const struct run *run)
 
 		/* Keys that are equal when printed share one member. */
 		sanitize__text(name, sizeof(name), run->labels[i].key);
-		put_text(object, name, run->labels[i].value);
+		fields__text(object, name, run->labels[i].value);
 	}
 	return object;
 }
@@ -435,13 +422,13 @@ static struct json_object *cgroup(const struct run_pressure *pressure)
 	struct json_object *object = json_object_new_object();
 	uint64_t gained;
 
-	put_text(object, "path", pressure->cgroup);
-	put_text(object, "unknown", pressure->why[0] ? pressure->why : NULL);
+	fields__text(object, "path", pressure->cgroup);
+	fields__text(object, "unknown", pressure->why[0] ? pressure->why : NULL);
 	for (unsigned int i = 0; i < PRESSURE_COLUMNS; i++) {
 		bool known = pressure__gained(pressure->table, i, &gained);
 
-		put(object, pressure_columns[i].name,
-		    known ? json_object_new_uint64(gained) : NULL);
+		fields__put(object, pressure_columns[i].name,
+			    known ? json_object_new_uint64(gained) : NULL);
 	}
 	return object;
 }
@@ -449,18 +436,18 @@ static struct json_object *cgroup(const struct run_pressure *pressure)
 static void put_run(struct json_object *to, const struct run *run, const char *filter)
 {
 	if (run->span_to_ns) {
-		put(to, "span_from_sec", seconds(run->span_from_ns));
-		put(to, "span_to_sec", seconds(run->span_to_ns));
+		fields__put(to, "span_from_sec", seconds(run->span_from_ns));
+		fields__put(to, "span_to_sec", seconds(run->span_to_ns));
 	}
-	put_text(to, "start_utc", run->start_utc);
-	put(to, "workload", run->workload ? workload(run) : NULL);
-	put_text(to, "filter", filter);
+	fields__text(to, "start_utc", run->start_utc);
+	fields__put(to, "workload", run->workload ? workload(run) : NULL);
+	fields__text(to, "filter", filter);
 	if (run->pressure.cgroup)
-		put(to, "cgroup", cgroup(&run->pressure));
-	put(to, "host", run->host ? json_tokener_parse(run->host) : NULL);
-	put(to, "labels", labels(run));
-	put(to, "complete", json_object_new_boolean(run->complete));
-	put(to, "running", json_object_new_boolean(run->running));
+		fields__put(to, "cgroup", cgroup(&run->pressure));
+	fields__put(to, "host", run->host ? json_tokener_parse(run->host) : NULL);
+	fields__put(to, "labels", labels(run));
+	fields__flag(to, "complete", run->complete);
+	fields__flag(to, "running", run->running);
 }
 
 static struct json_object *waits(const struct process_shares *shares,
@@ -473,10 +460,10 @@ static struct json_object *waits(const struct process_shares *shares,
 		struct json_object *object = json_object_new_object();
 		double share = process_shares__wait(row, i);
 
-		put_text(object, "probe", column->probe->name);
-		put_text(object, "metric", column->probe->metrics[column->metric].name);
-		put(object, "sum_us", us((double)row->wait_ns[i]));
-		put(object, "share", isnan(share) ? NULL : number(share, 6));
+		fields__text(object, "probe", column->probe->name);
+		fields__text(object, "metric", column->probe->metrics[column->metric].name);
+		fields__put(object, "sum_us", us((double)row->wait_ns[i]));
+		fields__put(object, "share", isnan(share) ? NULL : number(share, 6));
 		json_object_array_add(array, object);
 	}
 	return array;
@@ -489,12 +476,12 @@ static struct json_object *process(const struct process_shares *shares,
 	double threads = process_shares__threads(row);
 	bool other = row->id == RUN_OTHER_ID;
 
-	put(object, "id", other ? NULL : json_object_new_uint64(row->id));
-	put_text(object, "name", row->name);
-	put(object, "lived_sec", row->life ? seconds(row->life->lived_ns) : NULL);
-	put(object, "threads", isnan(threads) ? NULL : number(threads, 3));
-	put(object, "ended", row->life ? json_object_new_boolean(row->life->ended) : NULL);
-	put(object, "waits", waits(shares, row));
+	fields__put(object, "id", other ? NULL : json_object_new_uint64(row->id));
+	fields__text(object, "name", row->name);
+	fields__put(object, "lived_sec", row->life ? seconds(row->life->lived_ns) : NULL);
+	fields__put(object, "threads", isnan(threads) ? NULL : number(threads, 3));
+	fields__put(object, "ended", row->life ? json_object_new_boolean(row->life->ended) : NULL);
+	fields__put(object, "waits", waits(shares, row));
 	return object;
 }
 
@@ -506,8 +493,8 @@ static void put_processes(struct json_object *to, const struct run *run)
 	if (!process_shares__of(&shares, run) && shares.nr_columns) {
 		for (size_t i = 0; i < shares.nr; i++)
 			json_object_array_add(array, process(&shares, &shares.rows[i]));
-		put(to, "processes", array);
-		put_text(to, "lives_unknown", process_shares__unknown(&shares, run));
+		fields__put(to, "processes", array);
+		fields__text(to, "lives_unknown", process_shares__unknown(&shares, run));
 	} else {
 		json_object_put(array);
 	}
@@ -518,18 +505,18 @@ static struct json_object *activity(const struct activity *of)
 {
 	struct json_object *object = json_object_new_object();
 
-	put_text(object, "process", of->process);
-	put(object, "pid", json_object_new_uint64(of->pid));
-	put(object, "threads", json_object_new_uint64(of->threads));
-	put(object, "lived_sec", seconds(of->lived_ns));
-	put(object, "on_cpu_sec", seconds(of->run_ns));
-	put(object, "queued_sec", seconds(of->queue_ns));
-	put(object, "asleep_sec", seconds(activity__sleep_ns(of)));
-	put(object, "looks", json_object_new_uint64(of->looks));
-	put(object, "asleep", json_object_new_uint64(of->asleep));
-	put(object, "blocked", json_object_new_uint64(of->blocked));
-	put_text(object, "asleep_in", of->call);
-	put(object, "in_call", json_object_new_uint64(of->in_call));
+	fields__text(object, "process", of->process);
+	fields__count(object, "pid", of->pid);
+	fields__count(object, "threads", of->threads);
+	fields__put(object, "lived_sec", seconds(of->lived_ns));
+	fields__put(object, "on_cpu_sec", seconds(of->run_ns));
+	fields__put(object, "queued_sec", seconds(of->queue_ns));
+	fields__put(object, "asleep_sec", seconds(activity__sleep_ns(of)));
+	fields__count(object, "looks", of->looks);
+	fields__count(object, "asleep", of->asleep);
+	fields__count(object, "blocked", of->blocked);
+	fields__text(object, "asleep_in", of->call);
+	fields__count(object, "in_call", of->in_call);
 	return object;
 }
 
@@ -542,14 +529,14 @@ static void put_activity(struct json_object *to, const struct table *table)
 
 		json_object_array_add(array, activity(&row));
 	}
-	put(to, ACTIVITY_NAME, array);
+	fields__put(to, ACTIVITY_NAME, array);
 }
 
 struct json_object *json__summary(const struct run *run, const struct run_probe *probe)
 {
 	struct json_object *object = json_object_new_object();
 
-	put(object, "schema", json_object_new_int(RUN_SCHEMA));
+	fields__put(object, "schema", json_object_new_int(RUN_SCHEMA));
 	put_probe(object, run, probe);
 	put_run(object, run, probe->filter);
 	return object;
@@ -560,8 +547,8 @@ struct json_object *json__run(const struct run *run)
 	struct json_object *object = json_object_new_object();
 	struct json_object *probes = json_object_new_array();
 
-	put(object, "schema", json_object_new_int(RUN_SCHEMA));
-	put(object, "duration_sec", seconds(run->duration_ns));
+	fields__put(object, "schema", json_object_new_int(RUN_SCHEMA));
+	fields__put(object, "duration_sec", seconds(run->duration_ns));
 	put_run(object, run, run->filter);
 	for (unsigned int i = 0; i < run->nr_probes; i++) {
 		struct json_object *probe = json_object_new_object();
@@ -569,7 +556,7 @@ struct json_object *json__run(const struct run *run)
 		put_probe(probe, run, &run->probes[i]);
 		json_object_array_add(probes, probe);
 	}
-	put(object, "probes", probes);
+	fields__put(object, "probes", probes);
 	put_processes(object, run);
 	if (run->activity)
 		put_activity(object, run->activity);
@@ -581,9 +568,9 @@ struct json_object *json__interval(const struct run *run, const struct run_inter
 	struct json_object *object = json_object_new_object();
 	struct json_object *probes = json_object_new_array();
 
-	put(object, "schema", json_object_new_int(RUN_SCHEMA));
-	put(object, "start_sec", seconds(interval->start_ns));
-	put(object, "end_sec", seconds(interval->end_ns));
+	fields__put(object, "schema", json_object_new_int(RUN_SCHEMA));
+	fields__put(object, "start_sec", seconds(interval->start_ns));
+	fields__put(object, "end_sec", seconds(interval->end_ns));
 	for (unsigned int i = 0; i < run->nr_probes; i++) {
 		const struct run_probe *probe = &run->probes[i];
 		struct json_object *one;
@@ -591,22 +578,22 @@ struct json_object *json__interval(const struct run *run, const struct run_inter
 		if (probe->refused[0])
 			continue;
 		one = json_object_new_object();
-		put_text(one, "module", probe->name);
+		fields__text(one, "module", probe->name);
 		if (probe->nr_metrics)
-			put(one, "metrics", metrics(probe, &interval->delta[i]));
+			fields__put(one, "metrics", metrics(probe, &interval->delta[i]));
 		if (probe->table)
-			put(one, "rows", table__json_rows(probe->table));
+			fields__put(one, "rows", table__json_rows(probe->table));
 		for (unsigned int j = 0; j < RUN_MORE; j++)
 			if (probe->more[j])
-				put(one, run__more(j), table__json_rows(probe->more[j]));
+				fields__put(one, run__more(j), table__json_rows(probe->more[j]));
 		if (probe->why)
-			put(one, "why", table__json_rows(probe->why->parts));
+			fields__put(one, "why", table__json_rows(probe->why->parts));
 		if (probe->why)
-			put(one, "slow", table__json_rows(probe->why->events));
+			fields__put(one, "slow", table__json_rows(probe->why->events));
 		json_object_array_add(probes, one);
 	}
-	put(object, "probes", probes);
+	fields__put(object, "probes", probes);
 	if (run->pressure.table)
-		put(object, PRESSURE_NAME, table__json_rows(run->pressure.table));
+		fields__put(object, PRESSURE_NAME, table__json_rows(run->pressure.table));
 	return object;
 }

@@ -21,7 +21,7 @@ struct elements {
 	void (*release)(void *of);
 };
 
-struct page {
+struct printer {
 	FILE *out;
 	bool indented;
 	unsigned int depth;
@@ -54,7 +54,16 @@ struct json_object *json__array(size_t nr, json_make *make, void *of, void (*rel
 	return array;
 }
 
-static int print_value(struct page *page, struct json_object *value);
+struct json_object *json__list(size_t nr, json_make *make, const void *of)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < nr; i++)
+		json_object_array_add(array, make(of, i));
+	return array;
+}
+
+static int print_value(struct printer *printer, struct json_object *value);
 
 /* JSON has no infinity and no NaN. */
 static bool is_number(struct json_object *value)
@@ -63,13 +72,13 @@ static bool is_number(struct json_object *value)
 	       isfinite(json_object_get_double(value));
 }
 
-static int print_as_it_is(struct page *page, struct json_object *value)
+static int print_as_it_is(struct printer *printer, struct json_object *value)
 {
 	const char *text = json_object_to_json_string_ext(value, JSON_C_TO_STRING_NOSLASHESCAPE);
 
 	if (!text)
 		return -ENOMEM;
-	fputs(is_number(value) ? text : "null", page->out);
+	fputs(is_number(value) ? text : "null", printer->out);
 	return 0;
 }
 
@@ -89,39 +98,39 @@ static struct json_object *clean_string(const char *string)
 }
 
 /* All JSON that latscope prints passes here, so texts are sanitized only here. */
-static int print_scalar(struct page *page, struct json_object *value)
+static int print_scalar(struct printer *printer, struct json_object *value)
 {
 	struct json_object *clean;
 	int err;
 
 	if (!json_object_is_type(value, json_type_string))
-		return print_as_it_is(page, value);
+		return print_as_it_is(printer, value);
 	clean = clean_string(json_object_get_string(value));
-	err = clean ? print_as_it_is(page, clean) : -ENOMEM;
+	err = clean ? print_as_it_is(printer, clean) : -ENOMEM;
 	json_object_put(clean);
 	return err;
 }
 
-static void new_line(const struct page *page)
+static void new_line(const struct printer *printer)
 {
-	if (page->indented)
-		fprintf(page->out, "\n%*s", 2 * (int)page->depth, "");
+	if (printer->indented)
+		fprintf(printer->out, "\n%*s", 2 * (int)printer->depth, "");
 }
 
 /* Prints the separator before an element. */
-static void next_element(struct page *page, bool first)
+static void next_element(struct printer *printer, bool first)
 {
 	if (!first)
-		fputc(',', page->out);
-	new_line(page);
+		fputc(',', printer->out);
+	new_line(printer);
 }
 
-static int print_name(struct page *page, const char *name)
+static int print_name(struct printer *printer, const char *name)
 {
 	struct json_object *string = json_object_new_string(name);
-	int err = string ? print_scalar(page, string) : -ENOMEM;
+	int err = string ? print_scalar(printer, string) : -ENOMEM;
 
-	fputs(page->indented ? ": " : ":", page->out);
+	fputs(printer->indented ? ": " : ":", printer->out);
 	json_object_put(string);
 	return err;
 }
@@ -134,80 +143,91 @@ static size_t count(struct json_object *array)
 	return elements ? elements->nr : json_object_array_length(array);
 }
 
-static int print_members(struct page *page, struct json_object *object)
+static int print_members(struct printer *printer, struct json_object *object)
 {
 	bool first = true;
 	int err;
 
 	json_object_object_foreach(object, name, value)
 	{
-		next_element(page, first);
+		next_element(printer, first);
 		first = false;
-		err = print_name(page, name);
+		err = print_name(printer, name);
 		if (!err)
-			err = print_value(page, value);
+			err = print_value(printer, value);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-static int print_made(struct page *page, const struct elements *elements, size_t index)
+static int print_made(struct printer *printer, const struct elements *elements, size_t index)
 {
 	struct json_object *element = elements->make(elements->of, index);
-	int err = element ? print_value(page, element) : -ENOMEM;
+	int err = element ? print_value(printer, element) : -ENOMEM;
 
 	json_object_put(element);
 	return err;
 }
 
-static int print_elements(struct page *page, struct json_object *array)
+static int print_elements(struct printer *printer, struct json_object *array)
 {
 	const struct elements *elements = json_object_get_userdata(array);
 	size_t nr = count(array);
 	int err = 0;
 
 	for (size_t i = 0; !err && i < nr; i++) {
-		next_element(page, !i);
+		next_element(printer, !i);
 		if (elements)
-			err = print_made(page, elements, i);
+			err = print_made(printer, elements, i);
 		else
-			err = print_value(page, json_object_array_get_idx(array, i));
+			err = print_value(printer, json_object_array_get_idx(array, i));
 	}
 	return err;
 }
 
-static int print_value(struct page *page, struct json_object *value)
+static int print_value(struct printer *printer, struct json_object *value)
 {
 	bool object = json_object_is_type(value, json_type_object);
 	int err;
 
 	if (!object && !json_object_is_type(value, json_type_array))
-		return print_scalar(page, value);
-	fputc(object ? '{' : '[', page->out);
-	page->depth++;
-	err = object ? print_members(page, value) : print_elements(page, value);
-	page->depth--;
+		return print_scalar(printer, value);
+	fputc(object ? '{' : '[', printer->out);
+	printer->depth++;
+	err = object ? print_members(printer, value) : print_elements(printer, value);
+	printer->depth--;
 	if (object ? json_object_object_length(value) > 0 : count(value) > 0)
-		new_line(page);
-	fputc(object ? '}' : ']', page->out);
+		new_line(printer);
+	fputc(object ? '}' : ']', printer->out);
 	return err;
 }
 
 int json__print(struct json_object *object, FILE *stream, bool indented)
 {
-	struct page page = { stream, indented, 0 };
+	struct printer printer = { stream, indented, 0 };
 	int err;
 
 	if (!object)
 		return -ENOMEM;
-	err = print_value(&page, object);
+	err = print_value(&printer, object);
 	fputc('\n', stream);
 	json_object_put(object);
 	return err;
 }
 
 /* ---- fields of an object ---- */
+
+void fields__put(struct json_object *to, const char *name, struct json_object *value)
+{
+	json_object_object_add(to, name, value);
+}
+
+void fields__list(struct json_object *to, const char *name, size_t nr, json_make *make,
+		  const void *of)
+{
+	json_object_object_add(to, name, json__list(nr, make, of));
+}
 
 void fields__number(struct json_object *to, const char *name, double value)
 {

@@ -18,6 +18,9 @@ struct json_object;
 typedef struct json_object *json_make(const void *of, size_t index);
 struct json_object *json__array(size_t nr, json_make *make, void *of, void (*release)(void *of));
 
+/* An array of few elements, which are all made at once. */
+struct json_object *json__list(size_t nr, json_make *make, const void *of);
+
 /*
  * Prints and frees the object: on one line, or indented. Strings and names of members are
  * sanitized. -ENOMEM, also if object is NULL; errors of the stream are left to ferror().
@@ -25,6 +28,10 @@ struct json_object *json__array(size_t nr, json_make *make, void *of, void (*rel
 int json__print(struct json_object *object, FILE *stream, bool indented);
 
 /* ---- fields of an object ---- */
+
+void fields__put(struct json_object *to, const char *name, struct json_object *value);
+void fields__list(struct json_object *to, const char *name, size_t nr, json_make *make,
+		  const void *of);
 
 /* Six digits; null if it is not finite. */
 void fields__number(struct json_object *to, const char *name, double value);

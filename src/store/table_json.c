@@ -28,39 +28,34 @@ static struct json_object *json_value(const struct table_value *value)
 	}
 }
 
-static void put(struct json_object *to, const char *name, struct json_object *value)
-{
-	json_object_object_add(to, name, value);
-}
-
 struct json_object *table__json_row(const struct table *table, size_t row)
 {
 	struct json_object *object = json_object_new_object();
 
-	put(object, "time_ns", json_object_new_uint64(table__time_ns(table, row)));
+	fields__count(object, "time_ns", table__time_ns(table, row));
 	for (unsigned int i = 0; i < table__columns(table); i++) {
 		struct table_value value = table__value(table, row, i);
 
-		put(object, table__column(table, i)->name, json_value(&value));
+		fields__put(object, table__column(table, i)->name, json_value(&value));
 	}
+	return object;
+}
+
+static struct json_object *make_column(const void *table, size_t at)
+{
+	const struct table_column *column = table__column(table, (unsigned int)at);
+	struct json_object *object = json_object_new_object();
+
+	fields__text(object, "name", column->name);
+	fields__text(object, "unit", column->unit[0] ? column->unit : NULL);
+	fields__text(object, "what", column->what);
+	fields__flag(object, "key", column->key);
 	return object;
 }
 
 struct json_object *table__json_columns(const struct table *table)
 {
-	struct json_object *array = json_object_new_array();
-
-	for (unsigned int i = 0; i < table__columns(table); i++) {
-		const struct table_column *column = table__column(table, i);
-		struct json_object *object = json_object_new_object();
-
-		put(object, "name", json_object_new_string(column->name));
-		put(object, "unit", column->unit[0] ? json_object_new_string(column->unit) : NULL);
-		put(object, "what", json_object_new_string(column->what));
-		put(object, "key", json_object_new_boolean(column->key));
-		json_object_array_add(array, object);
-	}
-	return array;
+	return json__list(table__columns(table), make_column, table);
 }
 
 static struct json_object *json_aggregate(const struct table_aggregate *aggregate, double mean)
@@ -68,10 +63,10 @@ static struct json_object *json_aggregate(const struct table_aggregate *aggregat
 	struct json_object *object = json_object_new_object();
 	bool any = aggregate->rows;
 
-	put(object, "rows", json_object_new_uint64(aggregate->rows));
-	put(object, "mean", any ? json_real(mean) : NULL);
-	put(object, "min", any ? json_real(aggregate->low) : NULL);
-	put(object, "max", any ? json_real(aggregate->high) : NULL);
+	fields__count(object, "rows", aggregate->rows);
+	fields__put(object, "mean", any ? json_real(mean) : NULL);
+	fields__put(object, "min", any ? json_real(aggregate->low) : NULL);
+	fields__put(object, "max", any ? json_real(aggregate->high) : NULL);
 	return object;
 }
 
@@ -85,11 +80,11 @@ static struct json_object *json_key(const struct table *table, size_t key)
 		struct table_value value = table__key(table, key, i);
 
 		if (column->key)
-			put(object, column->name, json_value(&value));
+			fields__put(object, column->name, json_value(&value));
 		else if (table__is_number(table, i))
-			put(object, column->name,
-			    json_aggregate(table__aggregate(table, key, i),
-					   table__mean(table, key, i).real));
+			fields__put(object, column->name,
+				    json_aggregate(table__aggregate(table, key, i),
+						   table__mean(table, key, i).real));
 	}
 	return object;
 }
@@ -121,15 +116,16 @@ struct json_object *table__json_others(const struct table *table)
 	if (!table__others_keys(table))
 		return NULL;
 	object = json_object_new_object();
-	put(object, "keys", json_object_new_uint64(table__others_keys(table)));
-	put(object, "most", json_real(table__others_most(table)));
+	fields__count(object, "keys", table__others_keys(table));
+	fields__put(object, "most", json_real(table__others_most(table)));
 	for (unsigned int i = 0; i < table__columns(table); i++) {
 		const struct table_aggregate *others = table__others(table, i);
 
 		if (table__is_number(table, i))
-			put(object, table__column(table, i)->name,
-			    json_aggregate(others,
-					   others->rows ? others->sum / (double)others->rows : 0));
+			fields__put(object, table__column(table, i)->name,
+				    json_aggregate(others,
+						   others->rows ? others->sum / (double)others->rows
+								: 0));
 	}
 	return object;
 }
