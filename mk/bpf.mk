@@ -6,7 +6,7 @@ BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 BPF_CC = $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra $(WERROR:%=-Werror) \
 	-Wno-unused-parameter -Wno-missing-declarations -fdebug-compilation-dir=. -Iinclude -Isrc
 
-BPF_SRC := $(wildcard src/session/*.bpf.c src/probes/*/*.bpf.c)
+BPF_SRC := $(call sources,src/session/*.bpf.c src/probes/*/*.bpf.c)
 BPF_OBJ := $(BPF_SRC:%.c=$(OUT)/%.o)
 # skels DIR, OBJECT...: the skeletons in DIR of BPF objects
 skels = $(patsubst %.bpf.o,$(1)/%.skel.h,$(notdir $(2)))

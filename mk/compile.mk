@@ -11,11 +11,9 @@ LIBDW := $(if $(shell printf '\043include <elfutils/libdwfl.h>' | $(CC) $(CPPFLA
 $(OUT)/src/symbols/elf.o $(OUT)/san/src/symbols/elf.o: CPPFLAGS += $(if $(LIBDW),-DLATSCOPE_LIBDW)
 LIBS := $(LIBDW) -lbpf -lelf -lz $(LIBS_BASE) -lcap-ng -lseccomp -lmicrohttpd -lncursesw -ltinfo
 
-# Each probe is a folder in src/probes. PROBES="memlat runqlat" builds these alone; the order is that of reports. Objects whose list
-# of probes comes from here are compiled again when it changes.
-PROBES ?= memlat runqlat iolat softirq rmid tierlat ringlat
-PROBES_H := $(shell mkdir -p $(OUT); for probe in $(PROBES); do echo "PROBE($$probe)"; done >$(OUT)/probes.new; \
-	cmp -s $(OUT)/probes.new $(OUT)/probes.h || cp $(OUT)/probes.new $(OUT)/probes.h)
+# The list of probes, for the objects that have a table of them: these are compiled again when it changes.
+list_probes = for probe in $(1); do echo "PROBE($$probe)"; done
+$(shell mkdir -p $(OUT); $(call list_probes,$(PROBES)) | cmp -s - $(OUT)/probes.h || { $(call list_probes,$(PROBES)); } >$(OUT)/probes.h)
 
 SRC := $(filter-out %.bpf.c src/probes/kit/inject.c,$(call sources,src/*/*.c src/*/*/*.c))
 ASM := $(patsubst %.S,$(OUT)/%.o,$(call sources,src/*/*/*.S) src/print/web_files.S src/net/clickhouse_files.S)
@@ -47,6 +45,17 @@ $(OBJ): | $(OUT)/needs
 $(OUT)/latscope: $(OBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(HARDEN_LINK) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+# combination/A+B/latscope is the program with the probes A and B alone: of the same objects, but for those that list probes.
+LISTING := $(shell grep -l '^.include <probes\.h>' $(SRC))
+$(OUT)/combination/%/latscope: $(OBJ)
+	$(call msg,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(call list_probes,$(subst +, ,$*)) >$(@D)/probes.h
+	$(Q)for source in $(LISTING); do \
+		$(CC) $(STD) $(WARN) $(HARDEN) -I$(@D) $(CPPFLAGS) $(CFLAGS) -c $$source -o $(@D)/$$(echo $$source | tr / -).o || exit; done
+	$(Q)$(CC) $(HARDEN_LINK) $(CFLAGS) $(LDFLAGS) $(foreach source,$(LISTING),$(@D)/$(subst /,-,$(source)).o) \
+		$(filter-out $(LISTING:%.c=$(OUT)/%.o) $(patsubst %,$(OUT)/src/probes/%/%,$(filter-out $(subst +, ,$*),$(ALL_PROBES))),$^) $(LIBS) -o $@
 
 $(OUT)/%.o: %.c $(STRICT)
 	$(call msg,CC,$@)

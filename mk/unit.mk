@@ -4,13 +4,13 @@
 # program.
 SANITIZE := -O1 -g1 -Wno-format-truncation -Wno-maybe-uninitialized \
 	-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-BASE_SRC := $(filter-out src/print/ringlat_%.c src/print/tierlat_%.c src/print/rmid_text.c src/print/whole.c, \
-	$(wildcard src/core/*.c src/store/*.c src/stats/*.c src/print/*.c src/probes/*/words.c)) src/cli/options.c src/cli/log.c
+BASE_SRC := $(call sources,src/core/*.c src/store/*.c src/stats/*.c src/print/*.c src/probes/*/words.c) src/cli/options.c src/cli/log.c
 RMID_SRC := $(addprefix kmod/rmid/,rmid_alloc.c procs.c book.c count.c turns.c) tests/rmid/twin.c
-BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(wildcard src/print/ringlat_*.c src/print/tierlat_*.c) src/print/rmid_text.c src/print/whole.c \
-	$(call sources,src/probes/ringlat/*.c src/probes/tierlat/*.c) \
-	$(filter-out %.bpf.c %/rmid.c %/describe.c %/account.c %/events.c,$(wildcard src/probes/rmid/*.c)) \
-	src/loadgen/pointer_chase.c src/loadgen/primitives.c $(RMID_SRC))
+# What of the probes needs neither a kernel nor the rest of the program.
+PROBE_SRC := $(filter-out %.bpf.c %/command.c %/command_handler.c %/check.c \
+	$(addprefix src/probes/rmid/,rmid.c describe.c account.c events.c), \
+	$(sort $(call sources,$(addprefix src/probes/,ringlat/*.c tierlat/*.c rmid/*.c */view*.c))))
+BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(PROBE_SRC) src/loadgen/pointer_chase.c src/loadgen/primitives.c $(RMID_SRC))
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(call sources,tests/unit/test_*.c))
 EMU := $(patsubst tests/emu/%.c,$(OUT)/tests/emu/%,$(call sources,tests/emu/test_*.c))
 EMU_LIB := $(patsubst %.c,$(OUT)/san/%.o,$(filter-out tests/emu/test_%,$(wildcard tests/emu/*.c)))

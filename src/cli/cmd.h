@@ -16,13 +16,12 @@ enum exit_code {
 	EXIT_CANNOT = 77, /* this machine cannot */
 };
 
-int cmd_record(int argc, char **argv); /* and each probe but ringlat, by argv[0] */
+int cmd_record(int argc, char **argv); /* and probes, why and top, by argv[0] */
 int cmd_report(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_ab(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
-int cmd_ringlat(int argc, char **argv);
 int cmd_load(int argc, char **argv);
 int cmd_serve(int argc, char **argv);
 int cmd_snapshot(int argc, char **argv);

@@ -15,13 +15,12 @@
 #include <core/split.h>
 #include <loadgen/load.h>
 #include <probes/kit/probe.h>
-#include <probes/ringlat/ring.h>
-#include <probes/tierlat/act.h>
 #include <selftest/validate.h>
 #include <stats/judge.h>
 
 #include "complete.h"
 #include "fleet_commands.h"
+#include "probe_command.h"
 
 #define CGROUPS "/sys/fs/cgroup"
 
@@ -184,29 +183,27 @@ static void offer_probes(const struct value *value)
 		offer(value, probe_list[i]->name, probe_list[i]->what);
 }
 
-/* Those of the command's probe; of all probes if the command is none. */
+static void offer_methods_of(const struct value *value, const struct probe_ops *ops)
+{
+	const struct probe_command *command = probe_command__of(ops);
+	const char *name, *about;
+
+	for (unsigned int nth = 0; nth < ops->nr_methods; nth++)
+		offer(value, probe__nth_method(ops, nth)->name, ops->name);
+	if (ops->nr_methods || !command || !command->method)
+		return;
+	for (unsigned int nth = 0; (name = command->method(nth, &about)); nth++)
+		offer(value, name, about);
+}
+
+/* Those of the command's probe; of all probes that others share options with if it is none. */
 static void offer_methods(const struct value *value)
 {
 	const struct probe_ops *own = probe__find(value->command);
 
-	if (!strcmp(value->command, "ringlat")) {
-		for (size_t i = 0; ring_methods[i]; i++)
-			offer(value, ring_methods[i]->name, ring_methods[i]->mechanism);
-		return;
-	}
-	if (!strcmp(value->command, "tierlat")) {
-		offer(value, "perf", NULL);
-		offer(value, "msr", NULL);
-		return;
-	}
-	for (size_t i = 0; probe_list[i]; i++) {
-		const struct probe_ops *ops = probe_list[i];
-
-		if (own && own != ops)
-			continue;
-		for (unsigned int nth = 0; nth < ops->nr_methods; nth++)
-			offer(value, probe__nth_method(ops, nth)->name, ops->name);
-	}
+	for (size_t i = 0; probe_list[i]; i++)
+		if (own == probe_list[i] || (!own && probe_list[i]->nr_methods))
+			offer_methods_of(value, probe_list[i]);
 }
 
 static void offer_users(const struct value *value)
@@ -240,8 +237,10 @@ static void offer_metric(const struct value *value)
 			offer(value, judge__name(i), NULL);
 		return;
 	}
-	offer(value, "wakeup", "runqlat");
-	offer(value, "wait", "iolat");
+	for (size_t i = 0; probe_list[i]; i++)
+		for (unsigned int j = 0; j < probe_list[i]->nr_metrics; j++)
+			if (probe_list[i]->optional & 1U << j)
+				offer(value, probe_list[i]->metrics[j].name, probe_list[i]->name);
 }
 
 static void offer_parts(const struct value *value)
@@ -258,17 +257,6 @@ static void offer_verdict(const struct value *value)
 	offer(value, "worse", NULL);
 }
 
-static void offer_like(const struct value *value)
-{
-	offer(value, "xperf", NULL);
-}
-
-static void offer_acting(const struct value *value)
-{
-	for (size_t i = 0; act_methods[i]; i++)
-		offer(value, act_methods[i], NULL);
-}
-
 static const struct {
 	const char *option;
 	void (*offer)(const struct value *value);
@@ -281,9 +269,19 @@ static const struct {
 	{ "user", offer_users, false },	     { "metric", offer_metric, false },
 	{ "where", offer_condition, false }, { "against", offer_condition, false },
 	{ "last", offer_time, false },	     { "only", offer_parts, false },
-	{ "fail-on", offer_verdict, false }, { "like", offer_like, false },
-	{ "act", offer_acting, false },
+	{ "fail-on", offer_verdict, false },
 };
+
+/* What only this probe's command knows. */
+static void offer_own(const struct value *value, const char *option)
+{
+	const struct probe_ops *ops = probe__find(value->command);
+	const struct probe_command *command = ops ? probe_command__of(ops) : NULL;
+	const char *const *values = command && command->values ? command->values(option) : NULL;
+
+	for (; values && *values; values++)
+		offer(value, *values, NULL);
+}
 
 void complete__values(const char *command, const struct argp_option *option, const char *text)
 {
@@ -301,7 +299,9 @@ void complete__values(const char *command, const struct argp_option *option, con
 		if (kinds[i].list && comma)
 			value.kept = (size_t)(comma + 1 - text);
 		kinds[i].offer(&value);
+		return;
 	}
+	offer_own(&value, option->name);
 }
 
 /* The commands of fleet, and the metrics that follow a question. */

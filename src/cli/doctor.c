@@ -8,15 +8,14 @@
 #include <print/wrap.h>
 #include <probes/kit/opening.h>
 #include <probes/kit/probe.h>
-#include <probes/ringlat/ring.h>
-#include <probes/rmid/conflict.h>
-#include <probes/tierlat/act.h>
 #include <session/privilege.h>
 
 #include "cmd.h"
+#include "doctor.h"
 #include "first.h"
 #include "log.h"
 #include "options.h"
+#include "probe_command.h"
 
 static const char doctor_doc[] =
 	"Tries each method of each probe on the running kernel. Shows which methods work, which "
@@ -25,8 +24,7 @@ static const char doctor_doc[] =
 	"  sudo latscope doctor\n\n"
 	"Exit status: 0 every probe can run, 77 one cannot, 1 no privilege, 2 wrong usage.";
 
-static void print_finding(const char *mark, const char *method, const char *answer,
-			  const char *text)
+void doctor__finding(const char *mark, const char *method, const char *answer, const char *text)
 {
 	struct wrap wrap = { 0 };
 
@@ -35,15 +33,14 @@ static void print_finding(const char *mark, const char *method, const char *answ
 	wrap__print(&wrap, stdout, 8, 0);
 }
 
-/* Prints why a method that needs x86-64 does not work. False: this is x86-64. */
-static bool print_not_x86(const char *method)
+bool doctor__not_x86(const char *method)
 {
 	char text[RUN_TEXT];
 
 	if (!host__not_x86())
 		return false;
 	snprintf(text, sizeof(text), "%s; %s", host__not_x86(), HOST_X86_TODO);
-	print_finding(" ", method, "no", text);
+	doctor__finding(" ", method, "no", text);
 	return true;
 }
 
@@ -73,101 +70,18 @@ static int examine(const struct probe_ops *ops)
 	printf("\n%s: %s\n", ops->name, ops->what ? ops->what : ops->metrics[0].what);
 	for (unsigned int i = 0; i < ops->nr_methods; i++) {
 		method = probe__nth_method(ops, i);
-		if (method->x86 && print_not_x86(method->name))
+		if (method->x86 && doctor__not_x86(method->name))
 			continue;
 		if (try_method(ops, method, why)) {
-			print_finding(" ", method->name, "no", probe__reason(why, method->name));
+			doctor__finding(" ", method->name, "no", probe__reason(why, method->name));
 			continue;
 		}
 		snprintf(why, sizeof(why), "%s%s%s", method->mechanism, differs ? "; " : "",
 			 differs ? differs : "");
-		print_finding(works ? " " : "*", method->name, "yes", why);
+		doctor__finding(works ? " " : "*", method->name, "yes", why);
 		works++;
 	}
 	return works;
-}
-
-static void examine_conflict(void)
-{
-	const struct conflict *conflict = conflict__find("");
-	char text[RUN_TEXT];
-
-	if (!conflict)
-		return;
-	snprintf(text, sizeof(text), "another tool is using RDT: %s; %s", conflict->why,
-		 conflict->todo);
-	print_finding("!", "RDT", "in use", text);
-}
-
-static void print_refused(const struct ring_method *method, const char *why)
-{
-	print_finding(" ", method->name, "no", why);
-}
-
-/* The methods of ringlat, likewise. */
-static void examine_ring(void)
-{
-	char why[RUN_TEXT];
-	struct ring *ring;
-	bool works = false;
-
-	printf("\nringlat: crossings between user and kernel mode\n");
-	if (print_not_x86("all"))
-		return;
-	for (size_t i = 0; ring_methods[i]; i++) {
-		if (ring__open(&ring, ring_methods[i], false, print_refused, why))
-			continue;
-		ring__close(ring);
-		print_finding(works ? " " : "*", ring_methods[i]->name, "yes",
-			      ring_methods[i]->mechanism);
-		works = true;
-	}
-}
-
-static void examine_acting(void)
-{
-	char why[TIER_TEXT];
-	int err;
-
-	for (size_t i = 0; act_methods[i]; i++) {
-		err = act__look(act_methods[i], "", why);
-		print_finding(" ", act_methods[i], err ? "no" : "yes", why);
-	}
-}
-
-/* Does not affect the exit status: record uses tierlat only with --tiers. */
-static void examine_tiers(void)
-{
-	static const struct {
-		const char *name;
-		enum tier_method method;
-	} methods[] = { { "perf", TIER_PERF }, { "msr", TIER_MSR } };
-	char why[TIER_TEXT], text[2 * TIER_TEXT];
-	struct wrap wrap = { 0 };
-	struct tier *tier;
-	const char *todo;
-
-	printf("\ntierlat (record --tiers): loaded latency of each memory tier\n");
-	if (print_not_x86("all"))
-		return;
-	tier__capabilities(text, "");
-	wrap__add(&wrap, "%s", text);
-	wrap__print(&wrap, stdout, 4, 0);
-	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
-		struct tier_config config = { .method = methods[i].method, .look = true };
-
-		if (tier__open(&tier, &config, why, &todo)) {
-			snprintf(text, sizeof(text), "%s%s%s", why, todo ? "; " : "",
-				 todo ? todo : "");
-			print_finding(" ", methods[i].name, "no", text);
-			continue;
-		}
-		snprintf(text, sizeof(text), "%s: %s", tier__model(tier)->title,
-			 tier__mechanism(tier));
-		print_finding(" ", methods[i].name, "yes", text);
-		tier__close(tier, why);
-	}
-	examine_acting();
 }
 
 static bool examine_privileges(void)
@@ -177,10 +91,10 @@ static bool examine_privileges(void)
 
 	puts("\nprivileges: dropped after the probes are attached");
 	err = privilege__try(why);
-	print_finding(" ", "drop", err ? "no" : "yes",
-		      err ? why
-			  : "an unprivileged user, only the capabilities still needed, "
-			    "no_new_privs, a seccomp filter");
+	doctor__finding(" ", "drop", err ? "no" : "yes",
+			err ? why
+			    : "an unprivileged user, only the capabilities still needed, "
+			      "no_new_privs, a seccomp filter");
 	return !err;
 }
 
@@ -212,9 +126,12 @@ int cmd_doctor(int argc, char **argv)
 		works += can && probe_list[i]->by_default;
 		all = can && all;
 	}
-	examine_conflict();
-	examine_ring();
-	examine_tiers();
+	for (size_t i = 0; probe_list[i]; i++) {
+		const struct probe_command *command = probe_command__of(probe_list[i]);
+
+		if (command && command->examine)
+			command->examine();
+	}
 	drops = examine_privileges();
 	printf("\n* is the default; --method NAME chooses another.\n");
 	first__next(works, drops);

@@ -9,7 +9,7 @@
 
 #include <fleet/ask.h>
 #include <fleet/tables.h>
-#include <probes/probe.h>
+#include <probes/kit/probe.h>
 
 #include "cmd.h"
 #include "fleet_commands.h"

@@ -9,23 +9,18 @@
 #include "complete.h"
 #include "first.h"
 #include "log.h"
+#include "probe_command.h"
 #include "version.h"
 
-static const struct command {
+struct command {
 	const char *name;
 	int (*function)(int argc, char **argv);
 	const char *help;
-} commands[] = {
-	{ "record", cmd_record, "measure page faults, run queue and block I/O at the same time" },
-	{ "memlat", cmd_record, "page faults: time the kernel takes to handle them" },
-	{ "runqlat", cmd_record, "run queue: time that runnable tasks wait for a CPU" },
-	{ "iolat", cmd_record, "block I/O: time that requests are queued and in the device" },
-	{ "softirq", cmd_record, "softirqs: time that their handlers run, by vector" },
-	{ "rmid", cmd_record,
-	  "per-process CPU time, cache occupancy and memory bandwidth, every ms" },
-	{ "ringlat", cmd_ringlat,
-	  "user/kernel crossings: cost of entering and leaving the kernel" },
-	{ "tierlat", cmd_record, "memory tiers: loaded latency of each, and what to migrate" },
+};
+
+static const struct command commands[] = {
+	{ "record", cmd_record, /* the first one: see list_commands() */
+	  "measure page faults, run queue and block I/O at the same time" },
 	{ "why", cmd_record, "why waits were slow: their parts, and who caused them" },
 	{ "top", cmd_record, "the same live on one screen, and recordings step by step" },
 	{ "report", cmd_report, "print a recording" },
@@ -40,13 +35,51 @@ static const struct command {
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+#define MOST_COMMANDS (NR_COMMANDS + RUN_PROBES)
+
+static struct command of_probe(const struct probe_ops *ops)
+{
+	const struct probe_command *command = probe_command__of(ops);
+
+	return (struct command){ ops->name, command && command->run ? command->run : cmd_record,
+				 ops->help };
+}
+
+/* The commands in the order of the help: those of the probes come after record. */
+static size_t list_commands(struct command all[MOST_COMMANDS])
+{
+	size_t nr = 0;
+
+	all[nr++] = commands[0];
+	for (size_t i = 0; probe_list[i]; i++)
+		all[nr++] = of_probe(probe_list[i]);
+	for (size_t i = 1; i < NR_COMMANDS; i++)
+		all[nr++] = commands[i];
+	return nr;
+}
+
+static bool find_command(const char *name, struct command *command)
+{
+	struct command all[MOST_COMMANDS];
+	size_t nr = list_commands(all);
+
+	for (size_t i = 0; i < nr; i++) {
+		*command = all[i];
+		if (!strcmp(name, command->name))
+			return true;
+	}
+	return false;
+}
 
 static void help(FILE *out)
 {
+	struct command all[MOST_COMMANDS];
+	size_t nr = list_commands(all);
+
 	fprintf(out, "Usage: latscope COMMAND [OPTION...] [-- WORKLOAD ARG...]\n"
 		     "Latency of memory, CPU and disk on Linux, as distributions.\n\n");
-	for (size_t i = 0; i < NR_COMMANDS; i++)
-		fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
+	for (size_t i = 0; i < nr; i++)
+		fprintf(out, "  %-9s %s\n", all[i].name, all[i].help);
 	fprintf(out, "\n"
 		     "Run 'latscope COMMAND --help' for the options of a command.\n\n"
 		     "  sudo latscope record -d 10s -o runs/ -- ./workload\n"
@@ -57,11 +90,13 @@ static void help(FILE *out)
 /* The words of the line after "latscope"; the last one is to be completed. */
 static int complete(int argc, char **argv)
 {
-	char *command[] = { argv[0], NULL };
+	char *line[] = { argv[0], NULL };
+	struct command all[MOST_COMMANDS], command;
+	size_t nr = list_commands(all);
 
 	if (argc == 1 || (argc == 2 && !strcmp(argv[0], "help")))
-		for (size_t i = 0; i < NR_COMMANDS; i++)
-			complete__offer(argv[argc - 1], commands[i].name, commands[i].help);
+		for (size_t i = 0; i < nr; i++)
+			complete__offer(argv[argc - 1], all[i].name, all[i].help);
 	if (argc == 1) {
 		complete__offer(argv[0], "help", "print the commands, or the options of one");
 		complete__offer(argv[0], "--help", "print the commands");
@@ -69,26 +104,25 @@ static int complete(int argc, char **argv)
 		return EXIT_DONE;
 	}
 	complete__start(argv + 1, argc - 1);
-	for (size_t i = 0; i < NR_COMMANDS; i++)
-		if (!strcmp(argv[0], commands[i].name))
-			return commands[i].function(1, command);
-	return EXIT_DONE;
+	return find_command(argv[0], &command) ? command.function(1, line) : EXIT_DONE;
 }
 
 /* The options of a command: latscope help record. */
-static int help_of(char *command)
+static int help_of(char *name)
 {
-	char *argv[] = { command, "--help", NULL };
+	char *argv[] = { name, "--help", NULL };
+	struct command command;
 
-	for (size_t i = 0; i < NR_COMMANDS; i++)
-		if (!strcmp(command, commands[i].name))
-			return commands[i].function(2, argv);
-	log__error(command, "unknown command", "see 'latscope --help'");
+	if (find_command(name, &command))
+		return command.function(2, argv);
+	log__error(name, "unknown command", "see 'latscope --help'");
 	return EXIT_USAGE;
 }
 
 static int run(int argc, char **argv)
 {
+	struct command command;
+
 	if (argc < 2) {
 		if (isatty(STDERR_FILENO))
 			first__steps();
@@ -108,9 +142,8 @@ static int run(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--complete") && argc > 2)
 		return complete(argc - 2, argv + 2);
-	for (size_t i = 0; i < NR_COMMANDS; i++)
-		if (!strcmp(argv[1], commands[i].name))
-			return commands[i].function(argc - 1, argv + 1);
+	if (find_command(argv[1], &command))
+		return command.function(argc - 1, argv + 1);
 	log__error(argv[1], "unknown command", "see 'latscope --help'");
 	return EXIT_USAGE;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * record; memlat, runqlat, iolat, rmid and tierlat, which are record with one probe; why and top,
- * which show the same in another way.
+ * record; the commands of probes, which are record with one probe; why and top, which show the same
+ * in another way.
  */
 #include <errno.h>
 #include <limits.h>
@@ -13,7 +13,8 @@
 
 #include <core/split.h>
 #include <core/units.h>
-#include <print/probe_text.h>
+#include <core/why.h>
+#include <print/probe_view.h>
 #include <session/session.h>
 #include <session/target.h>
 #include <session/workload.h>
@@ -24,9 +25,8 @@
 #include "options.h"
 #include "outcome.h"
 #include "output.h"
+#include "probe_command.h"
 #include "result.h"
-#include "rmid.h"
-#include "tierlat.h"
 #include "top.h"
 #include "why.h"
 
@@ -35,20 +35,25 @@
 #define INTERVALS 60
 #define REPORT_INTERVAL_NS 100000000ULL /* of a workload, which may take only some seconds */
 
+#define RECORD_ROWS (2 * RUN_PROBES + 7) /* an option adds a probe; then record_options[] */
+
 struct record {
 	const char *command;
 	int argc;
 	char **argv;
 	const struct probe_ops *only; /* NULL: the command is record, why or top */
+	const struct probe_command *its; /* of `only`; NULL: it has none */
 	struct options options;
 	struct lat_config config;
 	struct run *run;
 	struct session *session;
 	struct recording recording;
 	struct restore *lent; /* gives the recording back to root */
-	bool with_rmid, with_tiers, with_softirq, with_report; /* of record */
-	struct rmid_command rmid;
-	struct tierlat_command tierlat;
+	struct argp_option rows[RECORD_ROWS]; /* of record and top */
+	bool with[RUN_PROBES]; /* of record: by probe_list, an option adds it */
+	bool with_report; /* of record */
+	char at[RUN_PROBES][RUN_NAME]; /* of record, by probe_list: name of the hidden option */
+	void *own[RUN_PROBES]; /* by probe_list: what new() of the probe's command returned */
 	bool is_why; /* the command is why */
 	struct why_command why;
 	bool is_top; /* the command is top */
@@ -56,14 +61,8 @@ struct record {
 	struct workload_user user; /* of the workload */
 };
 
-enum key {
-	KEY_WITH_RMID = 0x200,
-	KEY_WITH_SOFTIRQ,
-	KEY_WITH_WHY,
-	KEY_TIERS,
-	KEY_TIERS_AT,
-	KEY_REPORT
-};
+/* KEY_WITH and KEY_AT plus the number of a probe in probe_list. */
+enum key { KEY_WITH_WHY = 0x200, KEY_REPORT, KEY_WITH = 0x300, KEY_AT = 0x400 };
 
 #define WITH_WHY_OPTION                                                                          \
 	{                                                                                        \
@@ -71,10 +70,6 @@ enum key {
 	}
 
 static const struct argp_option record_options[] = {
-	{ "rmid", KEY_WITH_RMID, 0, 0, "Also CPU time and caches by process and millisecond", 0 },
-	{ "softirq", KEY_WITH_SOFTIRQ, 0, 0, "Also how long softirq handlers run", 0 },
-	{ "tiers", KEY_TIERS, 0, 0, "Also the latency of memory tiers (see tierlat)", 0 },
-	{ "tiers-at", KEY_TIERS_AT, "MODEL:BOXES:DIR", OPTION_HIDDEN, 0, 0 },
 	{ .doc = "Slow samples:", .group = 2 },
 	WITH_WHY_OPTION,
 	WHY_OVER_OPTION,
@@ -130,45 +125,98 @@ static int out_of_memory(const struct record *record)
 	return failed(record, "out of memory", NULL, EXIT_ERROR);
 }
 
+static size_t number_of(const struct probe_ops *ops)
+{
+	size_t i = 0;
+
+	while (probe_list[i] != ops)
+		i++;
+	return i;
+}
+
+/* The options that only this probe has; NULL: it has none. */
+static void *own_of(const struct record *record, const struct probe_ops *ops)
+{
+	return record->own[number_of(ops)];
+}
+
+/* The options of record that add a probe. */
+static error_t parse_with(struct record *record, int key, char *arg)
+{
+	const struct probe_command *command;
+	int nr = key >= KEY_AT ? key - KEY_AT : key - KEY_WITH;
+
+	if (nr < 0 || nr >= RUN_PROBES)
+		return ARGP_ERR_UNKNOWN;
+	record->with[nr] = true;
+	command = probe_command__of(probe_list[nr]);
+	if (key < KEY_AT || !command->find(record->own[nr], arg))
+		return 0;
+	return options__fail(&record->options, "--%s-at: %s", command->with, command->place);
+}
+
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct record *record = state->input;
 
-	if (record->only == &rmid_probe)
-		return rmid__parse(&record->rmid, key, arg);
-	if (record->only == &tierlat_probe)
-		return tierlat__parse(&record->tierlat, key, arg);
+	if (record->its && record->its->parse)
+		return record->its->parse(own_of(record, record->only), key, arg);
 	if (!why__parse(&record->why, key, arg))
 		return 0;
 	if (record->options.error[0])
 		return EINVAL;
 	if (record->is_why)
 		return ARGP_ERR_UNKNOWN;
-	if (record->is_top)
-		return top__parse(&record->top, key, arg);
+	if (record->is_top && top__parse(&record->top, key, arg) != ARGP_ERR_UNKNOWN)
+		return 0;
 	switch (key) {
 	case KEY_WITH_WHY:
 		record->why.wanted = true;
 		return 0;
-	case KEY_WITH_RMID:
-		record->with_rmid = true;
-		return 0;
-	case KEY_WITH_SOFTIRQ:
-		record->with_softirq = true;
-		return 0;
 	case KEY_REPORT:
 		record->with_report = true;
 		return 0;
-	case KEY_TIERS_AT:
-		record->with_tiers = true;
-		return tier_config__parse(&record->tierlat.config.counters, arg)
-			       ? options__fail(&record->options, "--tiers-at: MODEL:BOXES:DIR")
-			       : 0;
-	case KEY_TIERS:
-		record->with_tiers = true;
-		return 0;
 	}
-	return ARGP_ERR_UNKNOWN;
+	return parse_with(record, key, arg);
+}
+
+/* Appends the options that add a probe to record, or to top. */
+static struct argp_option *add_with(struct argp_option *row, bool top)
+{
+	for (int i = 0; probe_list[i]; i++) {
+		const struct probe_command *command = probe_command__of(probe_list[i]);
+
+		if (command && command->with && (!top || command->with_top))
+			*row++ = (struct argp_option){
+				command->with, KEY_WITH + i, 0, 0, command->with_help, 0
+			};
+	}
+	return row;
+}
+
+static const struct argp_option *list_top_options(struct record *record)
+{
+	struct argp_option *row = record->rows;
+
+	for (const struct argp_option *option = top_options; option->name; option++)
+		*row++ = *option;
+	*add_with(row, true) = (struct argp_option){ 0 };
+	return record->rows;
+}
+
+static const struct argp_option *list_record_options(struct record *record)
+{
+	struct argp_option *row = add_with(record->rows, false);
+
+	for (int i = 0; probe_list[i]; i++) {
+		const struct probe_command *command = probe_command__of(probe_list[i]);
+
+		if (command && command->place)
+			*row++ = (struct argp_option){ record->at[i], KEY_AT + i, command->place,
+						       OPTION_HIDDEN, 0,	  0 };
+	}
+	memcpy(row, record_options, sizeof(record_options));
+	return record->rows;
 }
 
 /* The command's own options and help, and which of the common options it takes. */
@@ -179,15 +227,12 @@ static struct argp describe_command(struct record *record)
 
 	options->command = record->command;
 	options->groups = OPTIONS_WINDOW | OPTIONS_OUTPUT | OPTIONS_FORMAT;
-	options->takes_workload = record->only != &tierlat_probe;
-	if (record->only == &tierlat_probe) {
-		own.options = tierlat_options;
-		own.args_doc = NULL;
-		own.doc = tierlat_doc;
-	} else if (record->only == &rmid_probe) {
-		own.options = rmid_options;
-		own.doc = rmid_doc;
-		options->groups |= OPTIONS_PROCESS | OPTIONS_WORKLOAD;
+	options->takes_workload = !(record->its && record->its->has_no_workload);
+	if (record->its && record->its->options) {
+		own.options = record->its->options;
+		own.args_doc = options->takes_workload ? own.args_doc : NULL;
+		own.doc = record->its->doc;
+		options->groups |= record->its->groups;
 	} else if (record->is_why) {
 		own.options = why_options;
 		own.doc = why_doc;
@@ -195,7 +240,7 @@ static struct argp describe_command(struct record *record)
 		options->groups |=
 			OPTIONS_FILTER | OPTIONS_SPLIT | OPTIONS_PROBE | OPTIONS_WORKLOAD;
 	} else if (record->is_top) {
-		own.options = top_options;
+		own.options = list_top_options(record);
 		own.doc = top_doc;
 		own.args_doc = NULL;
 		options->own_title = "Screen:";
@@ -203,7 +248,7 @@ static struct argp describe_command(struct record *record)
 		options->groups = OPTIONS_WINDOW | OPTIONS_FILTER | OPTIONS_SPLIT | OPTIONS_PROBE |
 				  OPTIONS_OUTPUT;
 	} else {
-		own.options = record->only ? NULL : record_options;
+		own.options = record->only ? NULL : list_record_options(record);
 		own.doc = record->only ? probe_doc : record_doc;
 		options->own_title = record->only ? NULL : "Additional probes:";
 		options->groups |= OPTIONS_FILTER | OPTIONS_SPLIT | OPTIONS_PROBE |
@@ -222,8 +267,6 @@ static int parse(struct record *record, int argc, char **argv)
 	struct argp own = describe_command(record);
 	int got;
 
-	rmid__init(&record->rmid, options);
-	tierlat__init(&record->tierlat, options);
 	record->why.options = options;
 	record->why.wanted = record->is_why;
 	record->top.options = options;
@@ -234,7 +277,8 @@ static int parse(struct record *record, int argc, char **argv)
 				    "--csv is for one probe; the recording's directory has "
 				    "the CSV of each");
 	record->why.wanted |= record->is_top && !record->top.without_why;
-	record->with_softirq |= record->top.with_softirq;
+	for (size_t i = 0; i < RUN_PROBES; i++)
+		record->top.adds_probe |= record->with[i];
 	for (unsigned int i = 0; !got && i < options->tails.nr; i++)
 		if (!probe__find(options->tails.of[i].probe))
 			got = options__fail(options, "--tail-us '%s': unknown probe",
@@ -243,10 +287,8 @@ static int parse(struct record *record, int argc, char **argv)
 		got = why__check(&record->why, record->is_why, &record->config.why);
 	if (!got && record->is_top)
 		got = top__check(&record->top);
-	if (!got && record->only == &tierlat_probe)
-		got = tierlat__check(&record->tierlat);
-	if (!got && record->only == &rmid_probe)
-		got = rmid__check(&record->rmid);
+	if (!got && record->its && record->its->check)
+		got = record->its->check(own_of(record, record->only));
 	if (got < 0)
 		log__usage(record->command, options->error);
 	return got;
@@ -258,10 +300,8 @@ static bool is_wanted(const struct record *record, const struct probe_ops *ops)
 		return ops == record->only;
 	if (record->is_why)
 		return ops->explains &&
-		       (record->config.why != 1 + LAT_BY_CPU || ops == probe__find("runqlat"));
-	return ops->by_default || (record->with_rmid && ops == &rmid_probe) ||
-	       (record->with_softirq && ops == probe__find("softirq")) ||
-	       (record->with_tiers && ops == &tierlat_probe);
+		       (record->config.why != 1 + LAT_BY_CPU || why__words(ops->name)->of_cpu);
+	return ops->by_default || record->with[number_of(ops)];
 }
 
 /* The next selected probe, or the first if `after` is NULL; NULL: there are no more. */
@@ -391,13 +431,6 @@ static void explain_refused(const struct record *record, const struct probe_ops 
 	log__error(what, why, todo);
 }
 
-static const void *own_options(const struct record *record, const struct probe_ops *ops)
-{
-	if (ops == &rmid_probe)
-		return &record->rmid.config;
-	return ops == &tierlat_probe ? &record->tierlat.config : NULL;
-}
-
 /*
  * Prints why a probe could not be opened. Returns the exit code for the case that no other probe
  * runs.
@@ -409,7 +442,7 @@ static int refuse(const struct record *record, const struct probe_ops *ops, cons
 		log__usage(record->command, why);
 		return EXIT_USAGE;
 	}
-	if (record->only == &tierlat_probe)
+	if (record->only && !ops->nr_methods)
 		log__error(record->command, why, NULL);
 	else
 		explain_refused(record, ops, method, why);
@@ -431,7 +464,7 @@ static void prepare_probe(const struct record *record, const struct probe_ops *o
 		.ops = ops,
 		.request = { .config = config,
 			     .method = wanted && probe__find_method(ops, wanted) ? wanted : NULL,
-			     .own = own_options(record, ops),
+			     .own = own_of(record, ops),
 			     .why = &record->why.request },
 	};
 }
@@ -458,6 +491,17 @@ static bool any_works(const struct run *run)
 	return false;
 }
 
+/* Probes that were added, and that filters do not apply to. */
+static void warn_of_filters(const struct record *record)
+{
+	for (size_t i = 0; probe_list[i] && probe__filters_tasks(&record->config); i++) {
+		const struct probe_command *command = probe_command__of(probe_list[i]);
+
+		if (record->with[i] && command->unfiltered)
+			log__warn(command->unfiltered, "the filter is for the other probes", NULL);
+	}
+}
+
 /* Names the probes that cannot run; it is an error only if none can. */
 static int open_probes(struct record *record)
 {
@@ -474,12 +518,19 @@ static int open_probes(struct record *record)
 	session__add_all(record->session, openings, nr);
 	for (unsigned int i = 0; i < nr; i++)
 		code = end_opening(record, &openings[i], &record->run->probes[i]);
-	if (record->with_rmid && probe__filters_tasks(&record->config))
-		log__warn("rmid measures all processes", "the filter is for the other probes",
-			  NULL);
+	warn_of_filters(record);
 	if (any_works(record->run))
 		return EXIT_DONE;
 	return record->only ? code : EXIT_CANNOT;
+}
+
+/* What prints the lines of -i. */
+static const struct writer_ops *live_of(const struct record *record)
+{
+	const struct probe_view *view =
+		record->only ? probe_view__of(&record->run->probes[0]) : NULL;
+
+	return view && view->live ? view->live : &writer_live;
 }
 
 static int open_output(struct record *record)
@@ -493,8 +544,8 @@ static int open_output(struct record *record)
 	code = output__create(&record->recording, dir, options);
 	if (!code)
 		code = output__lend(&record->lent, &record->recording);
-	if (!code)
-		code = tierlat__add_writer(&record->tierlat, &record->recording);
+	if (!code && record->its && record->its->add_writer)
+		code = record->its->add_writer(own_of(record, record->only), &record->recording);
 	if (code)
 		return code;
 	if (options->csv && has_table(record))
@@ -503,12 +554,8 @@ static int open_output(struct record *record)
 		return EXIT_DONE;
 	if (options->json)
 		recording__add(&record->recording, &writer_live_json);
-	else if (record->only == &tierlat_probe)
-		recording__add(&record->recording, &writer_live_tierlat);
-	else if (is_wanted(record, &rmid_probe))
-		recording__add(&record->recording, &writer_live_rmid)->state = &record->options.top;
 	else
-		recording__add(&record->recording, &writer_live);
+		recording__add(&record->recording, live_of(record))->top = options->top;
 	return EXIT_DONE;
 }
 
@@ -539,7 +586,7 @@ static uint64_t default_interval_ns(const struct record *record)
 
 	if (record->with_report && record->options.nr_args && !duration_ns)
 		return REPORT_INTERVAL_NS;
-	if (!duration_ns || part > MOST_INTERVAL_NS || record->only == &tierlat_probe)
+	if (!duration_ns || part > MOST_INTERVAL_NS || (record->its && record->its->by_second))
 		return MOST_INTERVAL_NS;
 	return part < LEAST_INTERVAL_NS ? LEAST_INTERVAL_NS : part;
 }
@@ -579,12 +626,6 @@ static void progress(void *arg, uint64_t elapsed_ns, uint64_t duration_ns)
 		log__progress("%.1f s; Ctrl-C ends it", elapsed_ns / 1e9);
 }
 
-/* The probe has printed what --dump and --trace ask for. */
-static bool prints_rmids(const struct record *record)
-{
-	return record->rmid.config.dump || record->rmid.config.trace;
-}
-
 /* main() checks whether stdout could be written. */
 static int print_result(const struct record *record)
 {
@@ -593,7 +634,8 @@ static int print_result(const struct record *record)
 		.options = &record->options,
 		.has_table = has_table(record),
 		.is_why = record->is_why,
-		.has_printed = prints_rmids(record),
+		.has_printed = record->its && record->its->prints &&
+			       record->its->prints(own_of(record, record->only)),
 	};
 	int code;
 
@@ -766,6 +808,45 @@ static int run_record(struct record *record)
 	return output__end(record->lent, &record->recording, code);
 }
 
+/* The options that only one probe has, with their defaults. */
+static int make_own(struct record *record)
+{
+	for (size_t i = 0; probe_list[i]; i++) {
+		const struct probe_command *command = probe_command__of(probe_list[i]);
+
+		if (!command || !command->new)
+			continue;
+		record->own[i] = command->new (&record->options);
+		if (!record->own[i])
+			return out_of_memory(record);
+		snprintf(record->at[i], sizeof(record->at[i]), "%s-at", command->with);
+	}
+	return EXIT_DONE;
+}
+
+static int run_command(struct record *record)
+{
+	int code = make_own(record), got;
+
+	if (code)
+		return code;
+	got = parse(record, record->argc, record->argv);
+	if (got)
+		return got < 0 ? EXIT_USAGE : EXIT_DONE;
+	if (record->its && record->its->acts &&
+	    record->its->acts(own_of(record, record->only), &code))
+		return code;
+	if (record->top.replay)
+		return top__replay(&record->top);
+	record->run = calloc(1, sizeof(*record->run));
+	if (!record->run)
+		return out_of_memory(record);
+	code = run_record(record);
+	top__end(&record->top);
+	run__free(record->run);
+	return code;
+}
+
 int cmd_record(int argc, char **argv)
 {
 	struct record record = { .command = argv[0],
@@ -774,20 +855,11 @@ int cmd_record(int argc, char **argv)
 				 .is_top = !strcmp(argv[0], "top"),
 				 .argc = argc,
 				 .argv = argv };
-	int got, code;
+	int code;
 
-	got = parse(&record, argc, argv);
-	if (got)
-		return got < 0 ? EXIT_USAGE : EXIT_DONE;
-	if (record.tierlat.reset)
-		return tierlat__reset(&record.tierlat);
-	if (record.top.replay)
-		return top__replay(&record.top);
-	record.run = calloc(1, sizeof(*record.run));
-	if (!record.run)
-		return out_of_memory(&record);
-	code = run_record(&record);
-	top__end(&record.top);
-	run__free(record.run);
+	record.its = record.only ? probe_command__of(record.only) : NULL;
+	code = run_command(&record);
+	for (size_t i = 0; i < RUN_PROBES; i++)
+		free(record.own[i]);
 	return code;
 }

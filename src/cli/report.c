@@ -8,7 +8,6 @@
 
 #include <core/hist.h>
 #include <core/pressure.h>
-#include <print/probe_text.h>
 #include <print/report.h>
 #include <print/text.h>
 #include <print/whole.h>
@@ -206,14 +205,13 @@ static int read_and_print(const struct report *report, struct rundb *db, const s
 static int print_intervals(const struct report *report, struct rundb *db, const struct run *run,
 			   int first)
 {
-	unsigned int top = report->options.top;
 	struct writer live = { .ops = &writer_live_json };
 	struct run_interval interval;
 	int err;
 
 	if (!report->options.json) {
-		live.ops = &writer_live_rmid;
-		live.state = &top;
+		live.ops = &writer_live;
+		live.top = report->options.top;
 	}
 	err = live.ops->open(&live, run);
 	while (!err && (err = rundb__next(db, &interval)) > 0) {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include <print/activity_text.h>
-#include <print/probe_text.h>
+#include <print/probe_view.h>
 #include <print/streams.h>
 #include <print/text.h>
 #include <print/whole.h>
@@ -31,14 +31,10 @@ static struct text_style style_of(const struct result *result)
 /* A probe that has a table instead of metrics. */
 static int print_table(const struct result *result, const struct run_probe *entry)
 {
-	if (rmid__has_rows(entry))
-		return rmid__print(stdout, result->run, entry, result->options->top);
-	tierlat_print__summary(stdout, result->run, entry);
-	if (entry->more[RUN_CHA])
-		tierlat_print__chas(stdout, entry->more[RUN_CHA]);
-	return entry->more[RUN_PAGES]
-		       ? tierlat_print__pages(stdout, entry->more[RUN_PAGES], OPTIONS_TOP)
-		       : 0;
+	const struct probe_view *view = probe_view__of(entry);
+
+	return view && view->print ? view->print(stdout, result->run, entry, result->options->top)
+				   : 0;
 }
 
 static int print_text(const struct result *result)

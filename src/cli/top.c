@@ -15,12 +15,11 @@
 
 #define SECOND_NS 1000000000ULL
 
-enum { KEY_REPLAY = 0x4000, KEY_SOFTIRQ, KEY_NO_WHY };
+enum { KEY_REPLAY = 0x4000, KEY_NO_WHY };
 
 const struct argp_option top_options[] = {
 	{ "replay", KEY_REPLAY, "DIR", 0, "Step through this recording instead", 0 },
 	WHY_OVER_OPTION,
-	{ "softirq", KEY_SOFTIRQ, 0, 0, "Also how long softirq handlers run", 0 },
 	{ "no-why", KEY_NO_WHY, 0, 0, "Do not explain slow samples: costs less", 0 },
 	{ 0 },
 };
@@ -43,9 +42,6 @@ error_t top__parse(struct top_command *command, int key, char *arg)
 	case KEY_REPLAY:
 		command->replay = arg;
 		return 0;
-	case KEY_SOFTIRQ:
-		command->with_softirq = true;
-		return 0;
 	case KEY_NO_WHY:
 		command->without_why = true;
 		return 0;
@@ -67,7 +63,7 @@ int top__check(struct top_command *command)
 {
 	struct options *options = command->options;
 
-	if (command->replay && (chooses_probes(options) || command->with_softirq))
+	if (command->replay && (chooses_probes(options) || command->adds_probe))
 		return options__fail(options, "--replay shows what was recorded; leave out the "
 					      "options of a measurement");
 	if (!options->by) {

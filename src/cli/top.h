@@ -9,7 +9,7 @@
 
 struct top_command {
 	const char *replay; /* path of a recording; NULL: live */
-	bool with_softirq;
+	bool adds_probe; /* an option adds one */
 	bool without_why;
 	bool default_splits; /* --by was not given */
 	struct live *live; /* NULL until top__begin() */

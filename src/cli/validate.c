@@ -10,7 +10,7 @@
 #include <print/streams.h>
 #include <print/wrap.h>
 #include <probes/kit/inject.h>
-#include <probes/tierlat/tierlat.h>
+#include <selftest/probe_checks.h>
 #include <selftest/validate.h>
 #include <store/json.h>
 
@@ -33,7 +33,7 @@ enum key {
 	KEY_WINDOW,
 	KEY_SEED,
 	KEY_BREAK,
-	KEY_TIERS_AT,
+	KEY_AT,
 };
 
 struct command {
@@ -43,8 +43,6 @@ struct command {
 	const char *part; /* of --only; NULL: all */
 	const struct probe_ops *only; /* NULL: all probes */
 	bool is_why; /* not a probe, but what `why` says */
-	bool tierlat; /* only tierlat, which record does not have as a probe */
-	struct tier_config tiers;
 	struct json_object *checks; /* with --json */
 	char node[RUN_TEXT]; /* of the disk */
 	const char *shown; /* probe whose heading was printed, with this method */
@@ -70,7 +68,7 @@ static const struct argp_option validate_options[] = {
 #ifdef LATSCOPE_FAULTS
 	{ "break", KEY_BREAK, "NAME", OPTION_HIDDEN, 0, 0 },
 #endif
-	{ "tiers-at", KEY_TIERS_AT, "MODEL:BOXES:DIR", OPTION_HIDDEN, 0, 0 },
+	{ "at", KEY_AT, "PLACE", OPTION_HIDDEN, 0, 0 },
 	{ 0 },
 };
 
@@ -161,17 +159,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_BREAK:
 		return parse_break(command, arg);
 #endif
-	case KEY_TIERS_AT:
-		if (tier_config__parse(&command->tiers, arg))
-			return options__fail(options, "--tiers-at: MODEL:BOXES:DIR");
+	case KEY_AT:
+		validate->place = arg;
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
+/* By default, those that record measures by default. */
 static bool is_wanted(const struct command *command, const struct probe_ops *ops)
 {
-	return ops->by_default && (!command->only || command->only == ops);
+	return command->only ? command->only == ops : ops->by_default && probe_checks__of(ops);
 }
 
 static int check_method(struct command *command)
@@ -185,8 +183,28 @@ static int check_method(struct command *command)
 	return found ? 0 : options__fail(&command->options, "unknown method '%.64s'", method);
 }
 
+/* "memlat, runqlat, iolat, all, tierlat or why" */
+static const char *list_probes(char list[RUN_TEXT])
+{
+	size_t len = 0;
+
+	for (int by_default = 1; by_default >= 0; by_default--) {
+		for (size_t i = 0; probe_list[i]; i++)
+			if (probe_list[i]->by_default == by_default &&
+			    probe_checks__of(probe_list[i]))
+				len += (size_t)snprintf(list + len, RUN_TEXT - len, "%s%s",
+							len ? ", " : "", probe_list[i]->name);
+		if (by_default)
+			len += (size_t)snprintf(list + len, RUN_TEXT - len, ", all");
+	}
+	snprintf(list + len, RUN_TEXT - len, " or why");
+	return list;
+}
+
 static int find_probe(struct command *command)
 {
+	const struct probe_checks *checks;
+	char known[RUN_TEXT];
 	const char *name = command->options.nr_args ? command->options.args[0] : "all";
 
 	command->is_why = !strcmp(name, "why");
@@ -199,15 +217,20 @@ static int find_probe(struct command *command)
 		return options__fail(&command->options, "why has no --method");
 	if (command->is_why || !strcmp(name, "all"))
 		return 0;
-	command->tierlat = command->only == &tierlat_probe;
-	if (command->tierlat && command->validate.parts == VALIDATE_OVERHEAD)
-		return options__fail(&command->options, "tierlat has no overhead part; use "
-							"--only reference or reaction");
-	if (command->only && (command->only->by_default || command->tierlat))
-		return 0;
-	return options__fail(
-		&command->options,
-		"unknown probe '%.32s'; use memlat, runqlat, iolat, all, tierlat or why", name);
+	checks = command->only ? probe_checks__of(command->only) : NULL;
+	if (!checks)
+		return options__fail(&command->options, "unknown probe '%.32s'; use %s", name,
+				     list_probes(known));
+	if (checks->run && !(command->validate.parts & checks->parts))
+		return options__fail(&command->options,
+				     "%s has no overhead part; use --only "
+				     "reference or reaction",
+				     name);
+	if (command->validate.place &&
+	    !(checks->place && checks->knows_place(command->validate.place)))
+		return options__fail(&command->options, "--at: %s",
+				     checks->place ? checks->place : "no probe has this here");
+	return 0;
 }
 
 static int parse(struct command *command, int argc, char **argv)
@@ -370,18 +393,6 @@ static int validate_why(struct command *command)
 	return code == EXIT_DONE && !command->count[CHECK_PASS] ? EXIT_CANNOT : code;
 }
 
-static int validate_tiers(struct command *command)
-{
-	char why[RUN_TEXT] = "";
-	int code, err;
-
-	command->validate.probe = "tierlat";
-	command->validate.refused = true;
-	err = validate__tierlat(&command->validate, &command->tiers, why);
-	code = explain(command, &command->validate, err, why);
-	return command->count[CHECK_FAIL] ? EXIT_WORSE : code;
-}
-
 /* A failed check has precedence over an error, and an error over a probe that cannot run. */
 static int validate_all(struct command *command)
 {
@@ -462,8 +473,9 @@ static int run(struct command *command)
 {
 	int code, err;
 
-	code = command->tierlat ? EXIT_DONE
-				: cmd__check_kernel("validate", command->options.verbose);
+	code = command->only && !command->only->needs_bpf
+		       ? EXIT_DONE
+		       : cmd__check_kernel("validate", command->options.verbose);
 	if (code)
 		return code;
 	if (find_disk(command) || find_dir(command))
@@ -475,9 +487,7 @@ static int run(struct command *command)
 	}
 	if (command->options.json)
 		command->checks = json_object_new_array();
-	code = command->is_why	  ? validate_why(command)
-	       : command->tierlat ? validate_tiers(command)
-				  : validate_all(command);
+	code = command->is_why ? validate_why(command) : validate_all(command);
 	if (print_result(command)) {
 		log__error("validate", "out of memory", NULL);
 		return EXIT_ERROR;
@@ -497,7 +507,6 @@ int cmd_validate(int argc, char **argv)
 			.report = report,
 			.progress = progress,
 		},
-		.tiers = { .restore = true, .min_inserts = TIER_MIN_INSERTS },
 	};
 	int got;
 

@@ -3,30 +3,16 @@
 
 #include <string.h>
 
-#define MOMENT_NS 10000000 /* a stall that nobody asks about */
+#include "why.h"
 
-static const struct {
-	const char *probe;
-	struct coverage of;
-} accounts[] = {
-	{ "memlat",
-	  { "memory", "page faults",
-	    "at the return to user mode, where memory.high holds tasks up, or in other system "
-	    "calls",
-	    PRESSURE_MEMORY_SOME, 0, 0, 0, 0 } },
-	{ "iolat",
-	  { "I/O", "block requests",
-	    "for requests of others, such as writeback, or before a request exists: io.max, locks",
-	    PRESSURE_IO_SOME, 0, 0, 0, 0 } },
-	{ "runqlat", { "CPU", "waits for a CPU", NULL, PRESSURE_CPU_SOME, 0, 0, 0, 0 } },
-};
+#define MOMENT_NS 10000000 /* a stall that nobody asks about */
 
 /* Do the probe's samples have those of all tasks of the cgroup? The text begins with tasks. */
 static bool is_whole(const struct run *run, const struct run_probe *probe)
 {
 	if (!run->pressure.cgroup || !run->filter || strncmp(run->filter, "cgroup ", 7))
 		return false;
-	return strcmp(probe->name, "iolat") || !strstr(run->filter, ", disk ");
+	return !why__words(probe->name)->requests || !strstr(run->filter, ", disk ");
 }
 
 /* UINT64_MAX: it is not known. Sets `lost`, too. */
@@ -48,20 +34,20 @@ static uint64_t samples_ns(struct coverage *coverage, const struct run *run,
 
 bool coverage__of(struct coverage *coverage, const struct run *run, const struct run_probe *probe)
 {
-	if (probe->refused[0] || !is_whole(run, probe))
+	const struct why_words *words = why__words(probe->name);
+
+	if (probe->refused[0] || !words->resource || !is_whole(run, probe))
 		return false;
-	for (size_t i = 0; i < sizeof(accounts) / sizeof(accounts[0]); i++) {
-		if (strcmp(accounts[i].probe, probe->name))
-			continue;
-		*coverage = accounts[i].of;
-		if (!pressure__gained(run->pressure.table, coverage->column, &coverage->stall_ns))
-			return false;
-		coverage->samples_ns = samples_ns(coverage, run, probe);
-		coverage->most_ns = coverage->samples_ns < coverage->stall_ns ? coverage->samples_ns
-									      : coverage->stall_ns;
-		return true;
-	}
-	return false;
+	*coverage = (struct coverage){ .resource = words->resource,
+				       .samples = words->waits,
+				       .rest = words->rest,
+				       .column = words->stall };
+	if (!pressure__gained(run->pressure.table, coverage->column, &coverage->stall_ns))
+		return false;
+	coverage->samples_ns = samples_ns(coverage, run, probe);
+	coverage->most_ns = coverage->samples_ns < coverage->stall_ns ? coverage->samples_ns
+								      : coverage->stall_ns;
+	return true;
 }
 
 bool coverage__is_low(const struct coverage *coverage)

@@ -6,6 +6,7 @@
 
 #include <core/activity.h>
 #include <core/units.h>
+#include <core/why.h>
 
 #include "text.h"
 #include "wrap.h"
@@ -37,18 +38,6 @@ static struct activity sum_of(const struct table *table)
 	return sum;
 }
 
-static const char *waits_for(const char *probe)
-{
-	static const char *const what[][2] = { { "runqlat", "a CPU" },
-					       { "memlat", "page faults" },
-					       { "iolat", "disks" } };
-
-	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++)
-		if (!strcmp(probe, what[i][0]))
-			return what[i][1];
-	return NULL;
-}
-
 /* "It waited for a CPU 0.1 %, for page faults 0.0 %, for disks 0.2 % of that." */
 static void say_waits(struct wrap *wrap, const struct run *run, uint64_t lived_ns)
 {
@@ -57,7 +46,7 @@ static void say_waits(struct wrap *wrap, const struct run *run, uint64_t lived_n
 
 	for (unsigned int i = 0; i < run->nr_probes; i++) {
 		const struct run_probe *probe = &run->probes[i];
-		const char *what = waits_for(probe->name);
+		const char *what = why__words(probe->name)->waits_for;
 
 		if (!what || probe->refused[0] || !probe->nr_metrics)
 			continue;

@@ -8,6 +8,7 @@
 #include <store/json.h>
 #include <store/writer.h>
 
+#include "probe_view.h"
 #include "streams.h"
 #include "text.h"
 
@@ -72,27 +73,33 @@ static void live_row(FILE *out, const char *name, const struct run_interval *int
 	fprintf(out, " %9s\n", units__share(text, summary.tail, summary.events));
 }
 
-void writer__live_probe(FILE *out, const struct run *run, unsigned int at,
-			const struct run_interval *interval)
+static int live_probe(const struct writer *writer, const struct run *run, unsigned int at,
+		      const struct run_interval *interval)
 {
 	const struct run_probe *probe = &run->probes[at];
+	const struct probe_view *view = probe_view__of(probe);
 
 	if (probe->refused[0])
-		return;
+		return 0;
+	if (view && view->print_interval)
+		return view->print_interval(writer->state, probe, interval, writer->top);
 	if (probe->nr_metrics)
-		live_row(out, probe->name, interval, &interval->delta[at].metrics[0].hist);
+		live_row(writer->state, probe->name, interval,
+			 &interval->delta[at].metrics[0].hist);
 	if (probe->table)
-		table__text_rows(out, probe->name, probe->table);
+		table__text_rows(writer->state, probe->name, probe->table);
+	return 0;
 }
 
 static int live__interval(struct writer *writer, const struct run *run,
 			  const struct run_interval *interval)
 {
 	FILE *out = stream_of(writer);
+	int err = 0;
 
-	for (unsigned int i = 0; i < run->nr_probes; i++)
-		writer__live_probe(out, run, i, interval);
-	return pass_on(out);
+	for (unsigned int i = 0; !err && i < run->nr_probes; i++)
+		err = live_probe(writer, run, i, interval);
+	return err ? err : pass_on(out);
 }
 
 static int live__close(struct writer *writer, const struct run *run)

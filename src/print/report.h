@@ -7,7 +7,6 @@
 
 #include <core/units.h>
 #include <stats/correlation.h>
-#include <stats/rising.h>
 
 #include "wrap.h"
 
@@ -45,9 +44,5 @@ void report__add_pressure(struct json_object *to,
 			  const struct correlation *correlation); /* "pressure" */
 void report__add_pressure_pairs(struct json_object *to,
 				const struct correlation *correlation); /* "pressure_pairs" */
-
-/* The processes that rose with the slow events. Nothing without rmid. */
-void report__print_rising(FILE *out, const struct rising *rising);
-void report__add_rising(struct json_object *to, const struct rising *rising); /* "rising" */
 
 #endif

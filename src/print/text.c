@@ -14,6 +14,7 @@
 #include <core/split.h>
 #include <core/summary.h>
 #include <core/units.h>
+#include <core/why.h>
 
 #include "coverage.h"
 #include "wrap.h"
@@ -345,7 +346,7 @@ static void conservation(const struct page *page, const struct lat_cell *cell)
 static void add_in_flight(struct wrap *wrap, const struct run_probe *probe)
 {
 	const char *least = probe->in_flight.before ? "at least " : "";
-	const char *disk = strcmp(probe->name, "iolat") ? "" : probe->in_flight_of;
+	const char *disk = why__words(probe->name)->requests ? probe->in_flight_of : "";
 	char text[UNITS_TEXT];
 
 	wrap__add(wrap, "in flight at end: %s", units__count(text, probe->in_flight.count));

@@ -45,7 +45,4 @@ void actions__text(FILE *out, const struct table *actions);
 /* The newest interval's actions, a line each. */
 void actions__text_rows(FILE *out, const struct table *actions);
 
-/* Prints the whole cost of a page fault; nothing if the run lacks a part. */
-void text__fault_cost(FILE *out, const struct run *run);
-
 #endif

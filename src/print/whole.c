@@ -4,12 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include <core/fault_cost.h>
 #include <store/json.h>
 
 #include "activity_text.h"
 #include "html.h"
-#include "probe_text.h"
 #include "why.h"
 
 int whole__new(struct whole **out, struct rundb *db, const struct run *run,
@@ -24,14 +22,20 @@ int whole__new(struct whole **out, struct rundb *db, const struct run *run,
 	err = timeline__read(&whole->timeline, db, run, rules);
 	if (!err)
 		err = correlation__read(&whole->correlation, &whole->timeline, db);
-	return err ? err : rising__read(&whole->rising, &whole->timeline, db);
+	whole->nr_views = probe_view__list(whole->views);
+	for (unsigned int i = 0; !err && i < whole->nr_views; i++)
+		if (whole->views[i]->read)
+			err = whole->views[i]->read(&whole->more[i], &whole->timeline, db);
+	return err;
 }
 
 void whole__free(struct whole *whole)
 {
 	if (!whole)
 		return;
-	rising__clear(&whole->rising);
+	for (unsigned int i = 0; i < whole->nr_views; i++)
+		if (whole->views[i]->free)
+			whole->views[i]->free(whole->more[i]);
 	correlation__clear(&whole->correlation);
 	timeline__clear(&whole->timeline);
 	free(whole);
@@ -40,13 +44,17 @@ void whole__free(struct whole *whole)
 int whole__print_text(FILE *out, const struct text_style *style, const struct run *run,
 		      const struct whole *whole)
 {
+	const struct probe_view *views[RUN_PROBES];
+	unsigned int nr_views = probe_view__list(views);
 	int err = 0;
 
 	text__run(out, run);
 	text__incomplete(out, run);
 	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
-		if (rmid__has_rows(&run->probes[i]))
-			err = rmid__print(out, run, &run->probes[i], style->top);
+		const struct probe_view *view = probe_view__of(&run->probes[i]);
+
+		if (view && view->prints_recordings)
+			err = view->print(out, run, &run->probes[i], style->top);
 		else
 			text__probe(out, run, &run->probes[i], style);
 		if (!err)
@@ -61,9 +69,10 @@ int whole__print_text(FILE *out, const struct text_style *style, const struct ru
 		report__print_timeline(out, &whole->timeline, style->top);
 		report__print_correlation(out, &whole->correlation);
 		report__print_pressure(out, &whole->correlation);
-		report__print_rising(out, &whole->rising);
 	}
-	text__fault_cost(out, run);
+	for (unsigned int i = 0; i < nr_views; i++)
+		if (views[i]->print_end)
+			views[i]->print_end(out, run, whole ? whole->more[i] : NULL);
 	return 0;
 }
 
@@ -76,7 +85,9 @@ int whole__print_json(FILE *out, const struct run *run, const struct whole *whol
 		report__add_timeline(object, &whole->timeline);
 		report__add_correlation(object, &whole->correlation);
 		report__add_pressure(object, &whole->correlation);
-		report__add_rising(object, &whole->rising);
+		for (unsigned int i = 0; i < whole->nr_views; i++)
+			if (whole->views[i]->add_json)
+				whole->views[i]->add_json(object, whole->more[i]);
 	}
 	return json__print(object, out, true);
 }

@@ -7,6 +7,7 @@
 
 #include <stats/correlation.h>
 
+#include "probe_view.h"
 #include "report.h"
 #include "text.h"
 
@@ -20,7 +21,9 @@
 struct whole {
 	struct timeline timeline;
 	struct correlation correlation;
-	struct rising rising;
+	unsigned int nr_views;
+	const struct probe_view *views[RUN_PROBES];
+	void *more[RUN_PROBES]; /* by view: what it has read */
 };
 
 /* Reads the intervals. Errors of rundb.h, and -ENOMEM. whole__free() also after an error. */

@@ -61,6 +61,17 @@ struct overhead {
 	uint64_t (*elapsed_ns)(const void *reference);
 };
 
+struct witness;
+
+/* A situation in which it is known why a task waits: for `validate why`. */
+struct situation {
+	const char *name; /* of --only; NULL: after the last one */
+	const char *what;
+	/* 0; -EOPNOTSUPP with window->why: it cannot be made here; else as window__measure(). */
+	int (*judge)(struct witness *witness);
+};
+
+/* What is checked of a probe. A probe NAME that can be checked has NAME_checks in its folder. */
 struct probe_checks {
 	const char *probe;
 	struct {
@@ -69,10 +80,16 @@ struct probe_checks {
 	} references[PROBE_REFERENCES];
 	const struct experiment *experiment;
 	const struct overhead *overhead;
+	const struct situation *situations; /* NULL: it explains nothing */
+	/* In place of references, experiment and overhead, which are then NULL. */
+	int (*run)(struct validate *validate, char why[RUN_TEXT]);
+	unsigned int parts; /* that run() has */
+	bool (*knows_place)(const char *place); /* can run() take this validate->place? */
+	const char *place; /* format of it */
 };
 
-extern const struct probe_checks memlat_checks, runqlat_checks, iolat_checks;
-extern const struct experiment memlat_experiment, runqlat_experiment, iolat_experiment;
+/* NULL: it cannot be checked. */
+const struct probe_checks *probe_checks__of(const struct probe_ops *ops);
 
 /* Sorts the values. */
 double react__median(double *values, unsigned int count);

@@ -10,7 +10,16 @@
 
 #define TRIES 5
 
-static const struct probe_checks *const all[] = { &memlat_checks, &runqlat_checks, &iolat_checks };
+#define PROBE(name) extern const struct probe_checks name##_checks __attribute__((weak));
+#include <probes.h>
+#undef PROBE
+
+#define PROBE(name) &name##_checks,
+static const struct probe_checks *const all[] = {
+#include <probes.h>
+	NULL
+};
+#undef PROBE
 
 /* The reference was disturbed; the probe did not fail. */
 static bool disturbed(const struct window *window, int err)
@@ -38,10 +47,10 @@ static int check_reference(struct validate *validate, reference_check check, cha
 	return err;
 }
 
-static const struct probe_checks *checks_of(const struct probe_ops *ops)
+const struct probe_checks *probe_checks__of(const struct probe_ops *ops)
 {
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (!strcmp(all[i]->probe, ops->name))
+		if (all[i] && !strcmp(all[i]->probe, ops->name))
 			return all[i];
 	return NULL;
 }
@@ -110,13 +119,17 @@ static bool check_overhead(struct course *course, const struct probe_checks *che
 
 int validate__probe(struct validate *validate, const struct probe_ops *ops, char why[RUN_TEXT])
 {
-	const struct probe_checks *checks = checks_of(ops);
+	const struct probe_checks *checks = probe_checks__of(ops);
 	struct course course = { .validate = validate, .why = why };
 	bool goes_on = true;
 
 	validate->ops = ops;
 	validate->probe = ops->name;
 	validate->used_method[0] = '\0';
+	if (checks->run) {
+		validate->refused = true;
+		return checks->run(validate, why);
+	}
 	if (validate->parts & VALIDATE_REFERENCE)
 		goes_on = check_references(&course, checks);
 	if (goes_on && validate->parts & VALIDATE_REACTION)

@@ -13,8 +13,6 @@
 
 #include <probes/kit/probe.h>
 
-struct tier_config;
-
 enum check_verdict {
 	CHECK_PASS,
 	CHECK_FAIL,
@@ -46,12 +44,13 @@ struct validate {
 	uint64_t window_ns; /* of an experiment */
 	uint64_t seed;
 	const char *situation; /* of `why`: only this one; NULL: all */
+	const char *place; /* of what is checked, as probe_checks.place; NULL: this machine */
 	void (*report)(void *arg, const struct check *check);
 	void (*progress)(void *arg, const char *doing);
 	void *arg;
 
 	/* While a probe is checked. */
-	const struct probe_ops *ops; /* NULL: tierlat */
+	const struct probe_ops *ops; /* NULL: `why` */
 	const char *probe;
 	const char *part;
 	char used_method[RUN_NAME]; /* empty: nothing was measured yet */
@@ -67,13 +66,6 @@ struct validate {
  * were run.
  */
 int validate__probe(struct validate *validate, const struct probe_ops *ops, char why[RUN_TEXT]);
-
-/*
- * The same for tierlat, on a machine that has the counters; it has the parts reference and
- * reaction. One pointer chase has a known load-to-use latency; many of them must raise it.
- */
-int validate__tierlat(struct validate *validate, const struct tier_config *config,
-		      char why[RUN_TEXT]);
 
 /*
  * The same for what `why` says: makes situations in which it is known who makes a task wait, by the

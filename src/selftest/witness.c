@@ -9,31 +9,29 @@
 #include <core/account.h>
 
 #include "check.h"
+#include "probe_checks.h"
 
 #define OFF 33 /* a claim may be off by this part of it: 3 % */
 
-static const struct situation {
-	const char *name;
-	const char *what;
-	situation_judge *judge;
-} situations[] = {
-	{ "timer", "woken up by a timer", why_cpu__timer },
-	{ "hog", "a hog on its CPU", why_cpu__hog },
-	{ "idle", "an idle CPU", why_cpu__idle },
-	{ "pingpong", "a pair with many short turns", why_cpu__pingpong },
-	{ "crowd", "many processes of one program", why_cpu__crowd },
-	{ "quota", "a quota (cpu.max)", why_cpu__quota },
-	{ "limit", "the limit of real-time tasks", why_cpu__limit },
-	{ "softirq", "softirqs of a task that sends", why_cpu__softirq },
-	{ "serial", "a disk that serves one request at a time", why_disk__serial },
-	{ "parallel", "a disk that serves many at a time", why_disk__parallel },
-	{ "journal", "a database and its journal", why_disk__journal },
-};
-#define SITUATIONS (sizeof(situations) / sizeof(situations[0]))
+/* Those of all probes that are built; NULL: there are no more. */
+static const struct situation *nth_situation(unsigned int nth)
+{
+	for (size_t i = 0; probe_list[i]; i++) {
+		const struct probe_checks *checks = probe_checks__of(probe_list[i]);
+		const struct situation *situation = checks ? checks->situations : NULL;
+
+		for (; situation && situation->name; situation++)
+			if (!nth--)
+				return situation;
+	}
+	return NULL;
+}
 
 const char *validate__situation(unsigned int nth)
 {
-	return nth < SITUATIONS ? situations[nth].name : NULL;
+	const struct situation *situation = nth_situation(nth);
+
+	return situation ? situation->name : NULL;
 }
 
 void witness__doubt(struct witness *witness, const char *format, ...)
@@ -174,20 +172,21 @@ static int judge(struct validate *validate, const struct situation *situation, c
 
 int validate__why(struct validate *validate, char why[RUN_TEXT])
 {
+	const struct situation *situation;
 	int first = 0, err;
 
 	validate->part = validate->probe = "why";
 	validate->method = NULL;
-	for (size_t i = 0; i < SITUATIONS; i++) {
-		if (validate->situation && strcmp(validate->situation, situations[i].name))
+	for (unsigned int nth = 0; (situation = nth_situation(nth)); nth++) {
+		if (validate->situation && strcmp(validate->situation, situation->name))
 			continue;
-		err = judge(validate, &situations[i], why);
+		err = judge(validate, situation, why);
 		if (err == -EINTR || (err == -EOPNOTSUPP && validate->refused))
 			return err;
 		if (err == -EOPNOTSUPP)
-			check__skip(validate, situations[i].what, why);
+			check__skip(validate, situation->what, why);
 		else if (err)
-			check__error(validate, situations[i].what, why);
+			check__error(validate, situation->what, why);
 		if (!first && err != -EOPNOTSUPP)
 			first = err;
 	}

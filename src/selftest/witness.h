@@ -25,15 +25,6 @@ struct witness {
 	char doubt[RUN_TEXT];
 };
 
-/* 0; -EOPNOTSUPP with window->why: it cannot be made here; else as window__measure(). */
-typedef int situation_judge(struct witness *witness);
-
-/* Of why_cpu.c. */
-situation_judge why_cpu__timer, why_cpu__hog, why_cpu__idle, why_cpu__pingpong, why_cpu__crowd,
-	why_cpu__quota, why_cpu__limit, why_cpu__softirq;
-/* Of why_disk.c. */
-situation_judge why_disk__serial, why_disk__parallel, why_disk__journal;
-
 /* Measures the child, which is prepared; `victim` is one of its processes. */
 int witness__measure(struct witness *witness, const char *probe, struct lat_config config);
 

@@ -27,6 +27,7 @@ struct writer {
 	const char *shown; /* the same for messages; NULL: use dir */
 	bool no_sync; /* db: never wait for the disk; after a power cut the file may be damaged */
 	int log_pages; /* db: length of the log at a checkpoint, in pages of 4 KiB; 0: 64 MB */
+	unsigned int top; /* live: lines of a table; 0: all */
 	void *state; /* the writer's own; live: a FILE *, stdout if NULL at open() */
 };
 
@@ -44,9 +45,6 @@ extern const struct writer_ops writer_csv; /* <probe>.csv, and <probe>-<metric>.
 extern const struct writer_ops writer_rows; /* <probe>.csv of a probe with a table */
 extern const struct writer_ops writer_summary; /* <probe>.summary.json */
 extern const struct writer_ops writer_live; /* a line per interval to stdout, for -i */
-/* What writer_live prints for one probe, for writers that print other probes differently. */
-void writer__live_probe(FILE *out, const struct run *run, unsigned int at,
-			const struct run_interval *interval);
 extern const struct writer_ops writer_live_csv; /* the rows of a probe with a table */
 extern const struct writer_ops writer_live_json; /* the same as NDJSON */
 

@@ -96,16 +96,16 @@ check 'so they stay' 0 "$forced\$" 'Colloid at the end: p 0\.6[0-9]*, stay' tier
 found
 tell 'stream name=near latency=40'
 stands_still='pass  requests of a pointer chase.*FAIL  latency, all CPUs at once'
-measure run validate tierlat --tiers-at "icx:6:$emu/cpu" --window 200ms
+measure run validate tierlat --at "icx:6:$emu/cpu" --window 200ms
 is 'validate finds a counter that does not react' "$status" 3
 like 'and says which check failed' "$out" "$stands_still"
 calm
 ok 'its registers are put back, too' as_found
 found
-run validate tierlat --tiers-at "icx:6:$emu/cpu" --window 200ms --only reaction
+run validate tierlat --at "icx:6:$emu/cpu" --window 200ms --only reaction
 of_reaction() { [[ $out = *'latency, all CPUs at once'* && $out != *'pointer chase'* ]] || { echo "$out" && false; }; }
 ok 'validate --only reaction judges nothing else' of_reaction
-run validate tierlat --tiers-at "icx:6:$emu/cpu" --window 200ms --only reference
+run validate tierlat --at "icx:6:$emu/cpu" --window 200ms --only reference
 of_reference() { [[ $out = *'pointer chase'* && $out != *'all CPUs at once'* ]] || { echo "$out" && false; }; }
 ok 'validate --only reference judges nothing else' of_reference
 

@@ -2,7 +2,8 @@
 #include "print/text.h"
 #include "unit.h"
 
-#include "core/fault_cost.h"
+#include "probes/ringlat/fault_cost.h"
+#include "probes/ringlat/view.h"
 
 static struct run *run;
 static struct fault_cost cost;
@@ -89,7 +90,7 @@ TEST(nothing_is_made_up)
 
 static char *printed(void)
 {
-	text__fault_cost(unit_print(), run);
+	fault_cost__print(unit_print(), run);
 	return unit_printed();
 }
 

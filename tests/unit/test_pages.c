@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 
 #include "core/numa_maps.h"
-#include "print/probe_text.h"
+#include "probes/tierlat/view.h"
 #include "probes/tierlat/pages.h"
 
 #define NODES "sys/devices/system/node/"

@@ -3,7 +3,7 @@
 
 #include "core/hist.h"
 #include "core/host.h"
-#include "print/ringlat.h"
+#include "probes/ringlat/view.h"
 #include "probes/ringlat/ring.h"
 
 /* Empty at the beginning of each test. */

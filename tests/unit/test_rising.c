@@ -157,13 +157,13 @@ TEST(it_is_printed)
 	struct json_object *object = json_object_new_object();
 	char *text;
 
-	report__print_rising(unit_print(), &rising);
+	rising__print(unit_print(), &rising);
 	text = sheet();
 	assert_has(text, "runqlat:\n    hog (14 processes): CPU time rose: 0.0045 CPUs");
 	assert_has(flat(text), "CPU time rose: 0.0045 CPUs in 14",
 		   "cache misses rose: 35.0/s in 14");
 	assert_lacks(text, "steady", "squeezed");
-	report__add_rising(object, &rising);
+	rising__add_json(object, &rising);
 	assert_int_equal(field_length(object, "rising"), rising.nr);
 	json_object_put(object);
 }
@@ -171,7 +171,7 @@ TEST(it_is_printed)
 TEST(without_rmid_there_is_nothing, NULL, end)
 {
 	make(NULL, 0);
-	report__print_rising(unit_print(), &rising);
+	rising__print(unit_print(), &rising);
 	assert_string_equal(sheet(), "");
 }
 

@@ -4,7 +4,7 @@
 
 #include <probes/rmid/columns.h>
 
-#include "stats/rmid_totals.h"
+#include "probes/rmid/view_totals.h"
 
 static struct table *table;
 static struct rmid_totals totals;

@@ -731,6 +731,7 @@ const struct probe_ops iolat_probe = {
 	.by_default = true,
 	.explains = true,
 	.name = "iolat",
+	.help = "block I/O: time that requests are queued and in the device",
 	.tail_ns = TAIL_NS,
 	.nr_metrics = 4,
 	.metrics = { { "device", "block request, first issue to the driver to completion" },

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What slow samples are made of, in words. */
+#include <core/pressure.h>
 #include <core/why.h>
 
 #include "types.h"
@@ -76,4 +77,9 @@ const struct why_words iolat_words = {
 	.nr_parts = sizeof(parts) / sizeof(parts[0]),
 	.metric = 2,
 	.requests = true,
+	.waits_for = "disks",
+	.resource = "I/O",
+	.rest = "for requests of others, such as writeback, or before a request exists: io.max, "
+		"locks",
+	.stall = PRESSURE_IO_SOME,
 };

@@ -121,6 +121,7 @@ typedef int probe_step_fn(struct probe *probe, uint64_t at_ns);
 struct probe_ops {
 	const char *name;
 	const struct bpf_probe_ops *bpf; /* of a BPF histogram, see bpf_probe.h; else NULL */
+	const char *help; /* of `latscope NAME` in the list of commands */
 	const char *what; /* what it measures, in one line; NULL: the text of the first metric */
 	bool by_default; /* `record` uses it if no probe is named */
 	bool explains; /* one of its methods can say why samples were slow */

@@ -583,6 +583,7 @@ const struct probe_ops memlat_probe = {
 	.by_default = true,
 	.explains = true,
 	.name = "memlat",
+	.help = "page faults: time the kernel takes to handle them",
 	.tail_ns = PROBE_TAIL_NS,
 	.nr_metrics = 1,
 	.metrics = { { "handle_mm_fault", "page fault, handle_mm_fault() entry to return" } },

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What slow samples are made of, in words. */
+#include <core/pressure.h>
 #include <core/why.h>
 
 #include "types.h"
@@ -58,4 +59,9 @@ const struct why_words memlat_words = {
 	.parts = parts,
 	.nr_parts = sizeof(parts) / sizeof(parts[0]),
 	.metric = 0,
+	.waits_for = "page faults",
+	.resource = "memory",
+	.rest = "at the return to user mode, where memory.high holds tasks up, or in other system "
+		"calls",
+	.stall = PRESSURE_MEMORY_SOME,
 };

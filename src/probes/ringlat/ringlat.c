@@ -97,6 +97,7 @@ static int close_ringlat(struct probe *probe, char why[RUN_TEXT])
 const struct probe_ops ringlat_probe = {
 	.tail_ns = PROBE_TAIL_NS,
 	.name = "ringlat",
+	.help = "user/kernel crossings: cost of entering and leaving the kernel",
 	.what = "crossing from user to kernel mode and back",
 	.open = open_ringlat,
 	.describe = describe,

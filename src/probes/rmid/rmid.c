@@ -764,6 +764,7 @@ static const char *trouble(struct probe *probe)
 
 const struct probe_ops rmid_probe = {
 	.name = "rmid",
+	.help = "per-process CPU time, cache occupancy and memory bandwidth, every ms",
 	.what = "CPU time, counters and caches by process and millisecond",
 	.needs_bpf = true,
 	.methods = rmid_methods,

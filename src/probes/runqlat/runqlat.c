@@ -350,6 +350,7 @@ const struct probe_ops runqlat_probe = {
 	.by_default = true,
 	.explains = true,
 	.name = "runqlat",
+	.help = "run queue: time that runnable tasks wait for a CPU",
 	.tail_ns = PROBE_TAIL_NS,
 	.nr_metrics = RUNQLAT_METRICS,
 	.metrics = { [RUNQLAT_RUN_QUEUE] = { "run_queue", "wait for a CPU, runnable to running" },

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What slow samples are made of, in words. */
+#include <core/pressure.h>
 #include <core/why.h>
 
 #include "types.h"
@@ -98,4 +99,7 @@ const struct why_words runqlat_words = {
 	.metric = 0,
 	.traits = true,
 	.of_cpu = true,
+	.waits_for = "a CPU",
+	.resource = "CPU",
+	.stall = PRESSURE_CPU_SOME,
 };

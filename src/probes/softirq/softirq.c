@@ -106,6 +106,7 @@ static const struct bpf_probe_ops ops = {
 const struct probe_ops softirq_probe = {
 	BPF_PROBE_LIFECYCLE,
 	.name = "softirq",
+	.help = "softirqs: time that their handlers run, by vector",
 	.what = "softirqs: how long their handlers run, by vector",
 	.tail_ns = PROBE_TAIL_NS,
 	.nr_metrics = 1,

@@ -341,6 +341,7 @@ static int close_tierlat(struct probe *probe, char why[RUN_TEXT])
 
 const struct probe_ops tierlat_probe = {
 	.name = "tierlat",
+	.help = "memory tiers: loaded latency of each, and what to migrate",
 	.what = "loaded latency of memory by tier",
 	.open = open_tierlat,
 	.describe = describe,

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How a probe is shown that has more than histograms. Such a probe NAME has a struct probe_view
+ * NAME_view in its folder; text__probe() shows the others.
+ */
+#ifndef LATSCOPE_PRINT_PROBE_VIEW_H
+#define LATSCOPE_PRINT_PROBE_VIEW_H
+
+#include <stdio.h>
+
+#include <core/run.h>
+
+struct json_object;
+struct rundb;
+struct timeline;
+struct writer_ops;
+
+/* All functions but knows() may be NULL. */
+struct probe_view {
+	/* Is it this probe, with the expected table? A file may contain anything. */
+	bool (*knows)(const struct run_probe *probe);
+	/* The table of the window; `top` rows of it, 0: all. 0 or -ENOMEM. */
+	int (*print)(FILE *out, const struct run *run, const struct run_probe *probe,
+		     unsigned int top);
+	bool prints_recordings; /* ...also in a report; else that prints it as any table */
+	/* The same of an interval, for -i; NULL: as any table. */
+	int (*print_interval)(FILE *out, const struct run_probe *probe,
+			      const struct run_interval *interval, unsigned int top);
+	const struct writer_ops *live; /* for -i if it is alone; NULL: writer_live */
+	/*
+	 * What it adds to the report of a whole recording: *more, which is read after the time line
+	 * and freed after an error, too. Errors of rundb.h, and -ENOMEM.
+	 */
+	int (*read)(void **more, const struct timeline *timeline, struct rundb *db);
+	void (*add_json)(struct json_object *to, const void *more);
+	void (*free)(void *more);
+	/* At the end of the text. `more` is NULL if nothing was read. */
+	void (*print_end)(FILE *out, const struct run *run, const void *more);
+};
+
+/* NULL: it has none, or another table than it knows. */
+const struct probe_view *probe_view__of(const struct run_probe *probe);
+
+/* Lists those of the probes that are built; returns their number. */
+unsigned int probe_view__list(const struct probe_view *views[RUN_PROBES]);
+
+#endif
