@@ -478,17 +478,37 @@ static void set_time(struct fleet *fleet)
 		question->from_s = question->to_s - last_ns / 1000000000;
 }
 
+/* The probe that knows who had the CPU; "": it is not built. */
+static const char *probe_of_top(void)
+{
+	for (size_t i = 0; probe_list[i]; i++)
+		if (why__words(probe_list[i]->name)->of_cpu)
+			return probe_list[i]->name;
+	return "";
+}
+
+/* Of several metrics the first one. If the method chooses its name, any of the probe will do. */
+static const char *default_metric(const struct probe_ops *ops)
+{
+	for (unsigned int i = 0; i < ops->nr_methods; i++)
+		if (ops->methods[i].metric)
+			return "";
+	return ops->nr_metrics > 1 ? ops->metrics[0].name : "";
+}
+
 static int make_question(struct fleet *fleet)
 {
+	const struct probe_ops *ops;
 	struct fleet_question *question = &fleet->question;
 	struct options *options = &fleet->options;
 	const char *metric = options->nr_args > 1 ? options->args[1] : NULL;
 
 	if (!metric && question->kind != FLEET_TOP)
 		return options__fail(options, "missing metric; give a probe, such as runqlat");
-	if (fleet_question__metric(question, metric ? metric : "runqlat"))
+	if (fleet_question__metric(question, metric ? metric : probe_of_top()))
 		return options__fail(options, "'%.64s': use PROBE or PROBE.METRIC", metric);
-	if (!probe__find(question->probe))
+	ops = probe__find(question->probe);
+	if (!ops)
 		return options__fail(options,
 				     "unknown probe '%.63s'; use memlat, runqlat, iolat or softirq",
 				     question->probe);
@@ -496,10 +516,8 @@ static int make_question(struct fleet *fleet)
 		return options__fail(options, "compare needs --where and --against");
 	if (question->kind == FLEET_TOP && !question->nr_by)
 		fleet_question__by(question, "service");
-	if (!question->metric[0] && !strcmp(question->probe, "runqlat"))
-		strcpy(question->metric, "run_queue");
-	if (!question->metric[0] && !strcmp(question->probe, "iolat"))
-		strcpy(question->metric, "device");
+	if (!question->metric[0])
+		strcpy(question->metric, default_metric(ops));
 	set_time(fleet);
 	return set_quantiles(fleet);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a probe has on the command line besides `latscope NAME`, which is `record` with the probe
- * alone. A probe NAME that has more than that has a struct probe_command NAME_command in its folder.
+ * alone. A probe NAME with more than that has a struct probe_command NAME_command in its folder.
  */
 #ifndef LATSCOPE_CLI_PROBE_COMMAND_H
 #define LATSCOPE_CLI_PROBE_COMMAND_H

@@ -47,7 +47,7 @@ static bool start(pthread_t *thread, struct opening *opening)
 	return !err;
 }
 
-/* The last one, iolat, takes longest, so it goes first, in this thread. */
+/* The last one takes longest, so it goes first, in this thread. */
 static unsigned int choose_first(const struct opening openings[], unsigned int nr)
 {
 	while (nr > 1 && !openings[nr - 1].ops->takes_turns)

@@ -99,7 +99,10 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_WITH_MEMLAT:
 		ringlat->with_memlat = true;
-		return 0;
+		return probe__find("memlat")
+			       ? 0
+			       : options__fail(&ringlat->options,
+					       "--with-memlat: this latscope has no memlat");
 	}
 	return ARGP_ERR_UNKNOWN;
 }

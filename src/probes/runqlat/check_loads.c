@@ -65,8 +65,10 @@ const struct experiment runqlat_experiment = {
 		[PINGPONG] = { "pingpong", &pingpong_work, loads__ask, loads__measure_named },
 		[PINGPONG_AND_HOGS] = { "pingpong with hogs", &pingpong_work, loads__ask,
 					loads__measure_named, .depth = LOADS_MANY_HOGS },
-		[ONE_HOG] = { "one hog per CPU", &hogs_work, loads__ask, loads__measure_named, .depth = 1 },
-		[HOGS] = { "many hogs", &hogs_work, loads__ask, loads__measure_named, .depth = LOADS_MANY_HOGS },
+		[ONE_HOG] = { "one hog per CPU", &hogs_work, loads__ask, loads__measure_named,
+			      .depth = 1 },
+		[HOGS] = { "many hogs", &hogs_work, loads__ask, loads__measure_named,
+			   .depth = LOADS_MANY_HOGS },
 	},
 	.judge = judge_hogs,
 };
