@@ -26,24 +26,14 @@ struct part {
 	char *buffer; /* one block, aligned to its size */
 };
 
-static int open_file(struct file *file, const char *dir)
-{
-	file->fd = direct_file__create(dir);
-	if (file->fd < 0)
-		return file->fd;
-	file->why = direct_file__switch(file->fd);
-	return 0;
-}
-
 int load__check_dir(const char *dir, const char **why)
 {
-	struct file file;
-	int err = open_file(&file, dir);
+	int fd = direct_file__create(dir);
 
-	if (err)
-		return err;
-	*why = file.why;
-	close(file.fd);
+	if (fd < 0)
+		return fd;
+	*why = direct_file__switch(fd);
+	close(fd);
 	return 0;
 }
 
@@ -97,13 +87,15 @@ static int dio_work(const struct load_config *config, unsigned int index, const 
 
 static int dio_run(const struct load_config *config)
 {
-	struct file file = { .tasks = config->tasks ? config->tasks : LOAD_DIO_TASKS,
+	struct file file = { .fd = direct_file__create(config->dir),
+			     .tasks = config->tasks ? config->tasks : LOAD_DIO_TASKS,
 			     .bytes = config->bytes ? config->bytes : LOAD_FILE_BYTES,
 			     .block = config->block ? config->block : LOAD_BLOCK };
-	int err = open_file(&file, config->dir);
+	int err;
 
-	if (err)
-		return err;
+	if (file.fd < 0)
+		return file.fd;
+	file.why = direct_file__switch(file.fd);
 	err = workers__run(file.tasks, dio_work, config, &file);
 	close(file.fd);
 	return err;

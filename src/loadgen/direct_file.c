@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -16,20 +17,15 @@
 /* For file systems without O_TMPFILE: the name is removed at once. */
 static int create_and_unlink(int dir)
 {
-	char name[32];
+	char name[64];
 	int fd;
 
-	for (unsigned int i = 0; i < 100; i++) {
-		snprintf(name, sizeof(name), ".latscope-%d-%u", getpid(), i);
-		fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (fd >= 0) {
-			unlinkat(dir, name, 0);
-			return fd;
-		}
-		if (errno != EEXIST)
-			break;
-	}
-	return -errno;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d/.latscope-XXXXXX", dir);
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	unlink(name);
+	return fd;
 }
 
 /*

@@ -136,6 +136,7 @@ static void remove_stale(const char *mount)
 /* Without the controller, the directory has no file for the limit. */
 static int make(struct own_cgroup *cgroup, const struct kind *kind, uint64_t value)
 {
+	static const struct restore_ops ops = { .undo = remove_cgroup };
 	char mount[PATH_MAX], limit[32];
 	int err;
 
@@ -153,6 +154,11 @@ static int make(struct own_cgroup *cgroup, const struct kind *kind, uint64_t val
 		cgroup->procs = open_file(cgroup->path, "cgroup.procs");
 		err = cgroup->procs < 0 ? cgroup->procs : 0;
 	}
+	if (!err) {
+		err = restore__begin(&cgroup->restore, &ops, cgroup);
+		if (err)
+			close(cgroup->procs);
+	}
 	if (err)
 		rmdir(cgroup->path);
 	return err == -ENOENT ? -ENODEV : err;
@@ -160,7 +166,6 @@ static int make(struct own_cgroup *cgroup, const struct kind *kind, uint64_t val
 
 int own_cgroup__new(struct own_cgroup **out, enum own_cgroup_limit limit, uint64_t value)
 {
-	static const struct restore_ops ops = { .undo = remove_cgroup };
 	struct own_cgroup *cgroup = calloc(1, sizeof(*cgroup));
 	int err = -ENODEV;
 
@@ -169,19 +174,11 @@ int own_cgroup__new(struct own_cgroup **out, enum own_cgroup_limit limit, uint64
 	for (size_t i = 0; err == -ENODEV && i < KINDS; i++)
 		if (kinds[i].limit == limit)
 			err = make(cgroup, &kinds[i], value);
-	if (err) {
+	if (err)
 		free(cgroup);
-		return err;
-	}
-	err = restore__begin(&cgroup->restore, &ops, cgroup);
-	if (err) {
-		close(cgroup->procs);
-		rmdir(cgroup->path);
-		free(cgroup);
-		return err;
-	}
-	*out = cgroup;
-	return 0;
+	else
+		*out = cgroup;
+	return err;
 }
 
 const char *own_cgroup__path(const struct own_cgroup *cgroup)

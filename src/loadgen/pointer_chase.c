@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "pointer_chase.h"
-
 #include <errno.h>
 #include <sys/mman.h>
+
+#include "primitives.h"
 
 #define BATCH 4096 /* steps between two looks at the clock */
 

@@ -100,54 +100,40 @@ static int pressure_work(const struct load_config *config, unsigned int index, c
 
 /*
  * Written past the page cache, in few large requests: a recording has them, too, and many slow ones
- * would hide what follows.
+ * would hide what follows. The caller closes the file, also after an error.
  */
 static int make_file(const char *dir, uint64_t bytes, bool direct, int *file)
 {
-	int err = 0;
+	int err;
 
 	*file = direct_file__create(dir);
 	if (*file < 0)
 		return *file;
 	if (direct_file__is_in_memory(*file)) /* it has nothing to reclaim */
-		err = -EMEDIUMTYPE;
-	if (!err) {
-		direct_file__switch(*file);
-		err = direct_file__fill(*file, 0, bytes);
-	}
-	if (!err && !direct && fcntl(*file, F_SETFL, 0))
-		err = -errno;
-	if (!err)
-		err = -posix_fadvise(*file, 0, 0, POSIX_FADV_DONTNEED);
-	if (err)
-		close(*file);
-	return err;
-}
-
-static int make_files(struct pressure *pressure, const char *dir)
-{
-	int err = make_file(dir, pressure->bytes, false, &pressure->file);
-
+		return -EMEDIUMTYPE;
+	direct_file__switch(*file);
+	err = direct_file__fill(*file, 0, bytes);
 	if (err)
 		return err;
-	err = make_file(dir, READER_BYTES, true, &pressure->reader_file);
-	if (err)
-		close(pressure->file);
-	return err;
+	if (!direct && fcntl(*file, F_SETFL, 0))
+		return -errno;
+	return -posix_fadvise(*file, 0, 0, POSIX_FADV_DONTNEED);
 }
 
 static int pressure_run(const struct load_config *config)
 {
 	uint64_t limit = config->bytes ? config->bytes : LOAD_PRESSURE_BYTES;
 	struct pressure pressure = { .tasks = config->tasks ? config->tasks : TASKS,
-				     .bytes = FILES * limit / load__page() * load__page() };
-	int err = make_files(&pressure, config->dir), free_err;
+				     .bytes = FILES * limit / load__page() * load__page(),
+				     .reader_file = -1 };
+	int err = make_file(config->dir, pressure.bytes, false, &pressure.file), free_err;
 
-	if (err)
-		return err;
 	if (pressure.tasks == LOAD_MAX_TASKS)
 		pressure.tasks--;
-	err = own_cgroup__new(&pressure.cgroup, OWN_CGROUP_MEMORY, limit);
+	if (!err)
+		err = make_file(config->dir, READER_BYTES, true, &pressure.reader_file);
+	if (!err)
+		err = own_cgroup__new(&pressure.cgroup, OWN_CGROUP_MEMORY, limit);
 	if (!err) {
 		pressure.start_ns = clock__now_ns();
 		err = workers__run(pressure.tasks + 1, pressure_work, config, &pressure);

@@ -28,11 +28,7 @@ uint64_t load__spin(uint64_t ns)
 
 size_t load__page(void)
 {
-	static size_t page;
-
-	if (!page)
-		page = (size_t)sysconf(_SC_PAGESIZE);
-	return page;
+	return (size_t)getpagesize();
 }
 
 char *load__map(size_t pages)
@@ -121,17 +117,11 @@ int pingpong__open(struct pingpong *pair)
 {
 	int err;
 
-	if (pipe2(pair->ping, O_CLOEXEC))
-		return -errno;
-	if (pipe2(pair->pong, O_CLOEXEC)) {
-		err = -errno;
-		goto close_ping;
-	}
-	return 0;
-
-close_ping:
-	close(pair->ping[0]);
-	close(pair->ping[1]);
+	*pair = (struct pingpong){ { -1, -1 }, { -1, -1 } };
+	if (!pipe2(pair->ping, O_CLOEXEC) && !pipe2(pair->pong, O_CLOEXEC))
+		return 0;
+	err = -errno;
+	pingpong__close(pair);
 	return err;
 }
 

@@ -4,6 +4,7 @@
 #define LATSCOPE_LOADGEN_PRIMITIVES_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,6 +14,8 @@
 
 #define NSEC_PER_MSEC 1000000ULL
 #define NSEC_PER_SEC 1000000000ULL
+#define CHASE_LINE 64 /* bytes */
+#define CHASE_CHAINS 8
 #define LOAD_PAGE_MAX (1UL << 16) /* largest base page of all architectures */
 
 /* Sleeps for the full time, even if signals arrive. */
@@ -75,5 +78,28 @@ int direct_file__fill(int fd, off_t start, uint64_t bytes);
 
 /* -EIO: only a part was transferred. */
 int direct_file__transfer(int fd, bool write, void *buffer, size_t bytes, off_t offset);
+
+/*
+ * A pointer chase, dependent loads through memory: each line holds the address of the next one, in
+ * one cycle of random order, which no prefetcher can predict. With one chain, the time of a step is
+ * the load-to-use latency; with several, the CPU has as many loads outstanding as it can.
+ */
+struct pointer_chase {
+	size_t bytes; /* of memory, much more than the caches hold */
+	unsigned int chains; /* up to CHASE_CHAINS */
+	int cpu; /* CPU to run on, with memory of its node; -1: any */
+	uint64_t seed;
+	const atomic_bool *stop; /* ends it */
+
+	void *memory;
+	uint64_t steps, elapsed_ns; /* a step is a load */
+};
+
+/* Call it in the thread that runs the chase: the memory is of that thread's node. */
+int pointer_chase__prepare(struct pointer_chase *chase);
+
+void pointer_chase__run(struct pointer_chase *chase);
+
+void pointer_chase__free(struct pointer_chase *chase);
 
 #endif

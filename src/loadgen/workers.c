@@ -11,6 +11,9 @@
 #include "primitives.h"
 
 struct workers {
+	workers_work work;
+	const struct load_config *config;
+	const void *arg;
 	pid_t pids[LOAD_MAX_TASKS]; /* 0: reaped */
 	unsigned int nr;
 	unsigned int alive;
@@ -39,15 +42,7 @@ static void take_signals(struct workers *workers)
 	sigaction(SIGCHLD, &child, &workers->old_child);
 }
 
-static void restore_signals(const struct workers *workers)
-{
-	sigaction(SIGCHLD, &workers->old_child, NULL);
-	sigprocmask(SIG_SETMASK, &workers->old_mask, NULL);
-}
-
-static _Noreturn void run_child(const struct workers *workers, pid_t parent, workers_work work,
-				const struct load_config *config, unsigned int index,
-				const void *arg)
+static _Noreturn void run_child(const struct workers *workers, pid_t parent, unsigned int index)
 {
 	char byte;
 	int err;
@@ -64,12 +59,11 @@ static _Noreturn void run_child(const struct workers *workers, pid_t parent, wor
 	while (read(workers->start[0], &byte, 1) < 0 && errno == EINTR)
 		;
 	close(workers->start[0]);
-	err = work(config, index, arg);
+	err = workers->work(workers->config, index, workers->arg);
 	_exit(err < 0 ? -err : 0);
 }
 
-static int fork_all(struct workers *workers, workers_work work, const struct load_config *config,
-		    const void *arg)
+static int fork_all(struct workers *workers)
 {
 	pid_t parent = getpid(), pid;
 
@@ -78,7 +72,7 @@ static int fork_all(struct workers *workers, workers_work work, const struct loa
 		if (pid < 0)
 			return -errno;
 		if (!pid)
-			run_child(workers, parent, work, config, i, arg);
+			run_child(workers, parent, i);
 		workers->pids[i] = pid;
 		workers->alive++;
 	}
@@ -89,14 +83,13 @@ static int fork_all(struct workers *workers, workers_work work, const struct loa
  * The children start together: otherwise the first ones would take the CPU from the parent before
  * the last fork.
  */
-static int start(struct workers *workers, workers_work work, const struct load_config *config,
-		 const void *arg)
+static int start(struct workers *workers)
 {
 	int err;
 
 	if (pipe2(workers->start, O_CLOEXEC))
 		return -errno;
-	err = fork_all(workers, work, config, arg);
+	err = fork_all(workers);
 	close(workers->start[0]);
 	close(workers->start[1]);
 	return err;
@@ -133,19 +126,15 @@ static int reap(struct workers *workers, int flags)
 }
 
 /* Until the time is up, a signal arrives, a child fails or all have ended. */
-static int watch(struct workers *workers, uint64_t duration_ns)
+static int watch(struct workers *workers)
 {
-	uint64_t end = clock__now_ns() + duration_ns, now;
-	int err = 0, got;
+	uint64_t end = clock__now_ns() + workers->config->duration_ns, now;
+	int err = 0;
 
-	while (!err && workers->alive) {
-		struct timespec left;
+	while (!err && workers->alive && (now = clock__now_ns()) < end) {
+		struct timespec left = clock__timespec(end - now);
+		int got = sigtimedwait(&workers->signals, NULL, &left);
 
-		now = clock__now_ns();
-		if (now >= end)
-			break;
-		left = clock__timespec(end - now);
-		got = sigtimedwait(&workers->signals, NULL, &left);
 		if (got == SIGINT || got == SIGTERM)
 			break;
 		err = reap(workers, WNOHANG);
@@ -153,31 +142,32 @@ static int watch(struct workers *workers, uint64_t duration_ns)
 	return err;
 }
 
-static void kill_all(const struct workers *workers, int signal_nr)
-{
-	for (unsigned int i = 0; i < workers->nr; i++)
-		if (workers->pids[i])
-			kill(workers->pids[i], signal_nr);
-}
-
 static int stop(struct workers *workers)
 {
-	kill_all(workers, SIGTERM);
-	kill_all(workers, SIGCONT); /* a stopped child would not end */
+	for (unsigned int i = 0; i < workers->nr; i++) {
+		if (!workers->pids[i])
+			continue;
+		kill(workers->pids[i], SIGTERM);
+		kill(workers->pids[i], SIGCONT); /* a stopped child would not end */
+	}
 	return reap(workers, 0);
 }
 
 int workers__run(unsigned int nr, workers_work work, const struct load_config *config,
 		 const void *arg)
 {
-	struct workers workers = { .nr = nr < LOAD_MAX_TASKS ? nr : LOAD_MAX_TASKS };
+	struct workers workers = { .work = work,
+				   .config = config,
+				   .arg = arg,
+				   .nr = nr < LOAD_MAX_TASKS ? nr : LOAD_MAX_TASKS };
 	int err, stop_err;
 
 	take_signals(&workers);
-	err = start(&workers, work, config, arg);
+	err = start(&workers);
 	if (!err)
-		err = watch(&workers, config->duration_ns);
+		err = watch(&workers);
 	stop_err = stop(&workers);
-	restore_signals(&workers);
+	sigaction(SIGCHLD, &workers.old_child, NULL);
+	sigprocmask(SIG_SETMASK, &workers.old_mask, NULL);
 	return err ? err : stop_err;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kinds of load, a file each, and the child processes that do their work. */
+/* The child processes that do the work of a load, and the loads that have files of their own. */
 #ifndef LATSCOPE_LOADGEN_WORKERS_H
 #define LATSCOPE_LOADGEN_WORKERS_H
 
@@ -7,8 +7,7 @@
 
 #include "load.h"
 
-extern const struct load_ops load_touch, load_hog, load_pingpong, load_dio, load_pressure,
-	load_mixed;
+extern const struct load_ops load_dio, load_pressure;
 
 /*
  * Runs in child number index until the child is killed, so it must not need any cleanup. It may

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include "loadgen/pointer_chase.h"
+#include "loadgen/primitives.h"
 
 #define LINES 10007
 

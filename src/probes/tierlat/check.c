@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include <core/units.h>
-#include <loadgen/pointer_chase.h>
+#include <loadgen/primitives.h>
 #include <selftest/check.h>
 #include <selftest/probe_checks.h>
 
