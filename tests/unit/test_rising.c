@@ -3,6 +3,8 @@
 #include "fields.h"
 #include "sheet.h"
 
+#include <probes/rmid/view_rising.h>
+
 #define SLOTS 4 /* rows of a process in an interval: more would only take longer */
 #define SLOT_NS 1000000
 
