@@ -549,13 +549,17 @@ static int open_store(struct service *service)
 	memcpy(config->labels, service->options.recording.labels, sizeof(config->labels));
 	err = clickhouse__new(&service->store, config, &service->server);
 	snprintf(what, sizeof(what), "cannot use the spool %s", config->spool);
-	return err ? failed(what,
-			    err == -EBUSY     ? "another latscope uses it"
-			    : err == -EREMCHG ? "it is of another user"
-			    : err == -EEXIST  ? "it has something else in it"
-					      : rundir__explain(err),
-			    "choose another file with --clickhouse-spool")
-		   : EXIT_DONE;
+	if (err)
+		return failed(what,
+			      err == -EBUSY	? "another latscope uses it"
+			      : err == -EREMCHG ? "it is of another user"
+			      : err == -EEXIST	? "it has something else in it"
+						: rundir__explain(err),
+			      "choose another file with --clickhouse-spool");
+	if (clickhouse__counts(service->store).spool.was_set_aside)
+		log__warn(what, "it is damaged, or of an earlier version",
+			  "it is kept with .old after its name, and a new one is begun");
+	return EXIT_DONE;
 }
 
 /* The socket first: an error there needs no probe. */

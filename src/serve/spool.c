@@ -4,223 +4,244 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <zlib.h>
 
-#include <core/vec.h>
+#include <store/sql.h>
 #include <store/trusted_path.h>
 
-#define STEP 4096ULL
-#define MAGIC 0x326c6f6f7073534cULL /* "LSspool2" */
-
-struct header {
-	uint64_t magic;
-	uint64_t number;
-	uint64_t put_s; /* since 1970 */
-	uint32_t len, rows;
-	uint32_t data_sum; /* CRC-32 of what follows */
-	uint32_t sum; /* of the header up to here */
-	uint64_t done; /* not 0: it needs not be sent */
-};
-_Static_assert(sizeof(struct header) == 48, "no padding");
-
-struct batch {
-	uint64_t number, offset, put_s;
-	uint32_t len, rows;
-	unsigned int put_off, strikes; /* see spool__put_off() */
-	uint64_t progress; /* when it was put off last */
-	bool is_read; /* it is what spool__read() gave last */
-};
+#define PAGE 1024
+#define JOURNAL (12 << 10) /* bytes of it that are kept: what losing a batch takes, and more */
+#define OLD_MAGIC "LSspool2" /* of earlier builds, which had no database */
+#define APPLICATION_ID "LSsp" /* in the file's header */
 
 struct spool {
-	int fd;
-	uint64_t most;
-	uint64_t room; /* `most`, or less after a full disk: what the file has already */
-	uint64_t end; /* of the newest batch */
-	uint64_t size; /* of the file */
-	uint64_t next; /* number */
-	struct batch *batches; /* owned; the oldest first */
-	size_t nr;
+	sqlite3 *db;
+	uint64_t most; /* bytes of the database */
 	uint64_t overwritten_rows; /* of what spool__read() gave last */
 	uint64_t lost_rows;
 	int err;
+	bool was_set_aside;
 };
 
-/* With its header, from one multiple of STEP to another. */
-static uint64_t span(uint64_t len)
-{
-	return (sizeof(struct header) + len + STEP - 1) / STEP * STEP;
-}
-
-static uint32_t sum(const void *data, size_t len)
-{
-	return (uint32_t)crc32(0, data, (uInt)len);
-}
-
-static uint32_t sum_of_header(const struct header *header)
-{
-	return sum(header, offsetof(struct header, sum));
-}
-
-static int add(struct spool *spool, const struct batch *batch)
-{
-	struct batch *grown = vec__grow(spool->batches, spool->nr, sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	spool->batches = grown;
-	grown[spool->nr++] = *batch;
-	return 0;
-}
-
-/* ---- what an earlier process left ---- */
-
-/* NULL: there is no whole batch. */
-static void *read_data(const struct spool *spool, const struct batch *batch, uint32_t data_sum)
-{
-	void *data = malloc(batch->len + 1UL);
-	ssize_t got = -1;
-
-	if (data)
-		got = pread(spool->fd, data, batch->len,
-			    (off_t)(batch->offset + sizeof(struct header)));
-	if (got == (ssize_t)batch->len && sum(data, batch->len) == data_sum)
-		return data;
-	free(data);
-	return NULL;
-}
-
-static bool read_header(const struct spool *spool, uint64_t offset, struct header *header)
-{
-	return pread(spool->fd, header, sizeof(*header), (off_t)offset) == sizeof(*header) &&
-	       header->magic == MAGIC && header->sum == sum_of_header(header) && header->number;
-}
-
-static int compare(const void *a, const void *b)
-{
-	const struct batch *one = a, *other = b;
-
-	return (one->number > other->number) - (one->number < other->number);
-}
-
-/* -ENOMEM, or the size of what is at this offset; 0: no batch. */
-static int64_t find_batch(struct spool *spool, uint64_t offset)
-{
-	struct batch batch = { .offset = offset };
-	struct header header;
-	void *data;
-	int err = 0;
-
-	if (!read_header(spool, offset, &header) || offset + span(header.len) < offset)
-		return 0;
-	batch.number = header.number;
-	batch.put_s = header.put_s;
-	batch.len = header.len;
-	batch.rows = header.rows;
-	if (batch.len > spool->size || header.number == UINT64_MAX)
-		return 0;
-	data = read_data(spool, &batch, header.data_sum);
-	if (!data)
-		return 0;
-	free(data);
-	if (header.number >= spool->next) {
-		spool->next = header.number + 1;
-		spool->end = offset + span(header.len);
-	}
-	if (!header.done)
-		err = add(spool, &batch);
-	return err ? err : (int64_t)span(header.len);
-}
-
-static int find_all(struct spool *spool)
-{
-	for (uint64_t offset = 0; offset < spool->size;) {
-		int64_t found = find_batch(spool, offset);
-
-		if (found < 0)
-			return (int)found;
-		offset += found ? (uint64_t)found : STEP;
-	}
-	if (spool->nr)
-		qsort(spool->batches, spool->nr, sizeof(*spool->batches), compare);
-	return 0;
-}
+/*
+ * The database stays locked, and SQLite keeps both files open: without privileges they could not be
+ * opened again. Nothing waits for the disk.
+ */
+static const char setup[] = "PRAGMA page_size=1024;"
+			    "PRAGMA mmap_size=0;"
+			    "PRAGMA temp_store=MEMORY;"
+			    "PRAGMA trusted_schema=OFF;"
+			    "PRAGMA locking_mode=EXCLUSIVE;"
+			    "PRAGMA synchronous=OFF;"
+			    "PRAGMA journal_mode=PERSIST;"
+			    "PRAGMA journal_size_limit=12288;";
 
 /*
- * The file of something else, named by mistake, would be overwritten. What a batch that was put
- * half leaves of a new file begins with zeros.
+ * This writes, so that the journal is open from now on. What is known of batches only while this
+ * process lives is in memory: `waiting` has those that need to be sent, in the order in which they
+ * were put.
  */
-static bool is_foreign(const struct spool *spool)
-{
-	uint64_t magic = 0;
+static const char begin[] =
+	"BEGIN IMMEDIATE;"
+	"PRAGMA application_id=0x4c537370;"
+	"CREATE TABLE IF NOT EXISTS batch(number INTEGER PRIMARY KEY, put_s INTEGER,"
+	" rows INTEGER, sum INTEGER, data BLOB);"
+	"COMMIT;"
+	"CREATE TEMP TABLE waiting(number INTEGER PRIMARY KEY, put_s, rows, len,"
+	" put_off DEFAULT 0, strikes DEFAULT 0, progress DEFAULT 0,"
+	" is_read DEFAULT 0);"
+	"INSERT INTO waiting(number, put_s, rows, len)"
+	" SELECT number, put_s, rows, length(data) FROM batch;";
 
-	return spool->next == 1 &&
-	       (spool->size < sizeof(magic)
-			? spool->size > 0
-			: pread(spool->fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic &&
-				  magic != MAGIC);
+/* ---- statements ---- */
+
+/* `types`: see sql__run(). */
+static int run(struct spool *spool, const char *sql, const char *types, ...)
+{
+	sqlite3_stmt *statement;
+	va_list parameters;
+	int err = sql__prepare(spool->db, &statement, sql);
+
+	if (err)
+		return err;
+	va_start(parameters, types);
+	err = sql__run_with(statement, types, parameters);
+	va_end(parameters);
+	sqlite3_finalize(statement);
+	return err;
+}
+
+/* The numbers in the first row; 0 without one. 1: there is one; 0; or -errno. */
+static int ask(const struct spool *spool, const char *sql, uint64_t *numbers, int nr)
+{
+	sqlite3_stmt *statement;
+	int got = sql__prepare(spool->db, &statement, sql);
+
+	memset(numbers, 0, (size_t)nr * sizeof(*numbers));
+	if (got)
+		return got;
+	got = sql__step(statement);
+	for (int i = 0; got == 1 && i < nr; i++)
+		numbers[i] = (uint64_t)sqlite3_column_int64(statement, i);
+	sqlite3_finalize(statement);
+	return got;
+}
+
+static uint64_t size_of(const struct spool *spool)
+{
+	uint64_t pages;
+
+	ask(spool, "PRAGMA page_count", &pages, 1);
+	return pages * PAGE;
 }
 
 /* ---- the file ---- */
 
-/* Nobody else may have put a file there that is written to as root. */
-static int check(int fd, struct stat *st)
+/* Nobody else may have put a file there that is written to as root. A descriptor or -errno. */
+static int open_file(int dir, const char *name)
 {
-	if (fstat(fd, st))
+	int fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+	struct stat st;
+	int err = 0;
+
+	if (fd < 0)
 		return -errno;
-	if (!S_ISREG(st->st_mode) || st->st_uid != geteuid() || st->st_nlink != 1)
-		return -EREMCHG;
-	if (flock(fd, LOCK_EX | LOCK_NB))
-		return errno == EWOULDBLOCK ? -EBUSY : -errno;
+	if (fstat(fd, &st))
+		err = -errno;
+	else if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink != 1)
+		err = -EREMCHG;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+static int open_journal(int dir, const char *name)
+{
+	char journal[NAME_MAX + 16];
+
+	snprintf(journal, sizeof(journal), "%s-journal", name);
+	return open_file(dir, journal);
+}
+
+/* It has its blocks before the disk is full: then losing a batch needs no more of them. */
+static int reserve_journal(int dir, const char *name)
+{
+	static const char zeros[JOURNAL];
+	int fd = open_journal(dir, name);
+	off_t size;
+
+	if (fd < 0)
+		return fd;
+	size = lseek(fd, 0, SEEK_END);
+	if (size >= 0 && size < JOURNAL && write(fd, zeros, (size_t)(JOURNAL - size)) < 0)
+		size = 0; /* the disk is full already */
+	close(fd);
 	return 0;
 }
 
-static int open_file(const char *path)
+/* 0: a spool, or a new file; -EUCLEAN: one of an earlier build; -EEXIST: something else. */
+static int recognise(int fd)
 {
-	const struct caller caller = { .uid = geteuid(), .gid = getegid() };
-	const char *slash = strrchr(path, '/');
-	char parent[PATH_MAX];
-	int dir, fd;
+	static const char database[] = "SQLite format 3", none[8];
+	char head[72];
+	ssize_t len = pread(fd, head, sizeof(head), 0);
 
-	if (snprintf(parent, sizeof(parent), "%.*s", slash ? (int)(slash - path) : 1,
-		     slash ? path : ".") >= PATH_MAX)
-		return -ENAMETOOLONG;
-	dir = trusted_path__open(parent[0] ? parent : "/", &caller);
-	if (dir < 0)
-		return dir;
-	fd = openat(dir, slash ? slash + 1 : path,
-		    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+	if (!len)
+		return 0;
+	if (len == sizeof(head) && !memcmp(head, database, sizeof(database)) &&
+	    !memcmp(head + 68, APPLICATION_ID, 4))
+		return 0;
+	/* What a batch that was put half left of a new file begins with zeros. */
+	if (len >= 8 && (!memcmp(head, OLD_MAGIC, 8) || !memcmp(head, none, 8)))
+		return -EUCLEAN;
+	return len < 0 ? -errno : -EEXIST;
+}
+
+static int open_database(struct spool *spool, const char *path)
+{
+	char limit[64];
+	sqlite3_stmt *statement;
+	int err = 0;
+
+	if (sqlite3_open_v2(path, &spool->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL))
+		return spool->db ? sql__error(spool->db) : -ENOMEM;
+	err = sql__exec(spool->db, setup);
+	if (!err)
+		err = sql__prepare(spool->db, &statement, "PRAGMA quick_check(1)");
+	if (err)
+		return err;
+	if (sql__step(statement) != 1 ||
+	    strcmp((const char *)sqlite3_column_text(statement, 0), "ok") != 0)
+		err = -EUCLEAN;
+	sqlite3_finalize(statement);
+	if (!err)
+		err = sql__exec(spool->db, begin);
+	snprintf(limit, sizeof(limit), "PRAGMA max_page_count=%llu",
+		 (unsigned long long)(spool->most / PAGE));
+	return err ? err : sql__exec(spool->db, limit);
+}
+
+static int open_in(struct spool *spool, int dir, const char *name, const char *path)
+{
+	int fd = open_file(dir, name), err;
+
 	if (fd < 0)
-		fd = -errno;
-	close(dir);
-	return fd;
+		return fd;
+	err = recognise(fd);
+	close(fd); /* now: later this would end the locks of SQLite */
+	fd = open_journal(dir, name);
+	if (fd < 0)
+		return err ? err : fd;
+	close(fd);
+	if (!err)
+		err = open_database(spool, path);
+	return err ? err : reserve_journal(dir, name);
+}
+
+static int set_aside(struct spool *spool, int dir, const char *name)
+{
+	char other[NAME_MAX + 16];
+
+	sqlite3_close(spool->db);
+	spool->db = NULL;
+	spool->was_set_aside = true;
+	snprintf(other, sizeof(other), "%s-journal", name);
+	unlinkat(dir, other, 0);
+	snprintf(other, sizeof(other), "%s.old", name);
+	return renameat(dir, name, dir, other) ? -errno : 0;
 }
 
 int spool__new(struct spool **out, const char *path, uint64_t most)
 {
+	const struct caller caller = { .uid = geteuid(), .gid = getegid() };
 	struct spool *spool = calloc(1, sizeof(*spool));
-	struct stat st;
-	int err;
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char parent[PATH_MAX];
+	int dir, err;
 
 	if (!spool)
 		return -ENOMEM;
-	spool->most = spool->room = most;
-	spool->next = 1;
-	spool->fd = open_file(path);
-	err = spool->fd < 0 ? spool->fd : check(spool->fd, &st);
-	if (!err) {
-		spool->size = (uint64_t)st.st_size;
-		err = find_all(spool);
-		if (!err && is_foreign(spool))
-			err = -EEXIST;
+	spool->most = most - JOURNAL;
+	snprintf(parent, sizeof(parent), "%.*s", slash ? (int)(slash - path) : 1,
+		 slash ? path : ".");
+	dir = trusted_path__open(parent[0] ? parent : "/", &caller);
+	err = dir < 0 ? dir : open_in(spool, dir, name, path);
+	if (err == -EUCLEAN || err == -EMEDIUMTYPE) {
+		err = set_aside(spool, dir, name);
+		if (!err)
+			err = open_in(spool, dir, name, path);
 	}
+	if (dir >= 0)
+		close(dir);
 	if (err) {
 		spool__free(spool);
 		return err;
@@ -233,124 +254,66 @@ void spool__free(struct spool *spool)
 {
 	if (!spool)
 		return;
-	if (spool->fd >= 0)
-		close(spool->fd);
-	free(spool->batches);
+	sqlite3_close(spool->db);
 	free(spool);
-}
-
-static void empty(struct spool *spool)
-{
-	if (ftruncate(spool->fd, 0))
-		return; /* the batches in it are marked as done */
-	spool->end = spool->size = 0;
-	spool->room = spool->most;
 }
 
 /* ---- putting ---- */
 
-/* They are lost, except what is being sent: that is in memory. */
-static void lose(struct spool *spool, size_t first, size_t count)
+/* It is lost, except if it is being sent: then it is in memory. */
+static int lose(struct spool *spool, uint64_t number, uint64_t rows, bool is_read)
 {
-	struct batch *batches = spool->batches + first;
+	int err = run(spool, "DELETE FROM batch WHERE number = ?", "i", number);
 
-	for (size_t i = 0; i < count; i++)
-		if (batches[i].is_read)
-			spool->overwritten_rows += batches[i].rows;
-		else
-			spool->lost_rows += batches[i].rows;
-	spool->nr -= count;
-	if (spool->nr > first)
-		memmove(batches, batches + count, (spool->nr - first) * sizeof(*batches));
-}
-
-/* Those that a batch there would overwrite are older than all others. */
-static void make_room(struct spool *spool, uint64_t offset, uint64_t size)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < spool->nr; i++) {
-		const struct batch *batch = &spool->batches[i];
-
-		if (batch->offset < offset + size && offset < batch->offset + span(batch->len))
-			count = i + 1;
-	}
-	lose(spool, 0, count);
-}
-
-static int write_at(const struct spool *spool, const void *data, size_t len, uint64_t offset)
-{
-	ssize_t got = pwrite(spool->fd, data, len, (off_t)offset);
-
-	if (got == (ssize_t)len)
-		return 0;
-	return got < 0 ? -errno : -ENOSPC;
-}
-
-/* The header last: without it there is no batch. */
-static int write_batch(struct spool *spool, const struct batch *batch, const void *data)
-{
-	struct header header = { .magic = MAGIC,
-				 .number = batch->number,
-				 .put_s = batch->put_s,
-				 .len = batch->len,
-				 .rows = batch->rows,
-				 .data_sum = sum(data, batch->len) };
-	int err;
-
-	header.sum = sum_of_header(&header);
-	err = write_at(spool, data, batch->len, batch->offset + sizeof(header));
-	if (!err)
-		err = write_at(spool, &header, sizeof(header), batch->offset);
-	return err;
-}
-
-static int put_at(struct spool *spool, struct batch *batch, uint64_t offset, const void *data)
-{
-	uint64_t size = span(batch->len);
-	int err;
-
-	make_room(spool, offset, size);
-	batch->offset = offset;
-	err = write_batch(spool, batch, data);
-	if (!err)
-		err = add(spool, batch);
 	if (err)
 		return err;
-	spool->next++;
-	spool->end = offset + size;
-	if (spool->size < spool->end)
-		spool->size = spool->end;
-	return 0;
+	if (is_read)
+		spool->overwritten_rows += rows;
+	else
+		spool->lost_rows += rows;
+	return run(spool, "DELETE FROM waiting WHERE number = ?", "i", number);
 }
 
-/* The disk is full: what the file has already is used from the start. */
-static void stop_growing(struct spool *spool)
+static int lose_oldest(struct spool *spool)
 {
-	spool->room = spool->size;
-	if (ftruncate(spool->fd, (off_t)spool->size))
-		return; /* what was written half is no batch */
+	uint64_t found[3];
+	int got = ask(spool, "SELECT number, rows, is_read FROM waiting ORDER BY number LIMIT 1",
+		      found, 3);
+
+	return got == 1 ? lose(spool, found[0], found[1], found[2]) : -ENOENT;
+}
+
+static int insert(struct spool *spool, const void *data, size_t len, uint32_t rows)
+{
+	sqlite3_stmt *statement;
+	int err = sql__prepare(spool->db, &statement,
+			       "INSERT INTO batch(put_s, rows, sum, data) VALUES(?, ?, ?, ?)");
+
+	if (err)
+		return err;
+	sqlite3_bind_int64(statement, 1, time(NULL));
+	sqlite3_bind_int64(statement, 2, rows);
+	sqlite3_bind_int64(statement, 3, (int64_t)crc32(0, data, (uInt)len));
+	sqlite3_bind_blob(statement, 4, data, (int)len, SQLITE_STATIC);
+	err = sql__step(statement);
+	sqlite3_finalize(statement);
+	return err ? err
+		   : sql__exec(spool->db, "INSERT INTO waiting(number, put_s, rows, len)"
+					  " SELECT number, put_s, rows, length(data) FROM batch"
+					  " WHERE number = last_insert_rowid()");
+}
+
+/* A page has at least 1,000 bytes of a batch; some are for the table itself. */
+static bool fits(uint64_t bytes, size_t len)
+{
+	return len <= INT_MAX && (len / 1000 + 8) * PAGE <= bytes;
 }
 
 int spool__put(struct spool *spool, const void *data, size_t len, uint32_t rows)
 {
-	struct batch batch = { .number = spool->next,
-			       .put_s = (uint64_t)time(NULL),
-			       .len = (uint32_t)len,
-			       .rows = rows };
-	uint64_t size = span(len), offset = spool->end;
-
-	spool->err = size > spool->most || len > INT_MAX ? -EFBIG : 0;
-	if (!spool->err) {
-		if (offset + size > spool->room)
-			offset = 0;
-		spool->err =
-			offset + size > spool->room ? -ENOSPC : put_at(spool, &batch, offset, data);
-	}
-	if (spool->err == -ENOSPC && offset && size <= spool->size) {
-		stop_growing(spool);
-		spool->err = put_at(spool, &batch, 0, data);
-	}
+	spool->err = fits(spool->most, len) ? insert(spool, data, len, rows) : -EFBIG;
+	while (spool->err == -ENOSPC && fits(size_of(spool) + 8 * PAGE, len) && !lose_oldest(spool))
+		spool->err = insert(spool, data, len, rows);
 	if (spool->err)
 		spool->lost_rows += rows;
 	return spool->err;
@@ -358,130 +321,103 @@ int spool__put(struct spool *spool, const void *data, size_t len, uint32_t rows)
 
 /* ---- reading ---- */
 
-static int append(struct spool *spool, struct batch *batch, struct spool_body *body)
+/* 0; -EIO: it is damaged; or -ENOMEM. */
+static int append_data(sqlite3_stmt *row, struct spool_body *body)
 {
-	struct header header;
-	void *data = NULL, *grown;
+	const void *data = sqlite3_column_blob(row, 0);
+	size_t len = (size_t)sqlite3_column_bytes(row, 0);
+	void *grown;
 
-	if (read_header(spool, batch->offset, &header) && header.number == batch->number)
-		data = read_data(spool, batch, header.data_sum);
-	if (!data)
+	if (!data || crc32(0, data, (uInt)len) != (uint64_t)sqlite3_column_int64(row, 1))
 		return -EIO;
-	grown = realloc(body->at, body->len + batch->len + 1);
-	if (grown) {
-		memcpy((char *)grown + body->len, data, batch->len);
-		body->at = grown;
-		body->len += batch->len;
-		body->last = batch->number;
-		body->rows += batch->rows;
-		body->batches++;
-		batch->is_read = true;
-	}
-	free(data);
-	return grown ? 0 : -ENOMEM;
+	grown = realloc(body->at, body->len + len + 1);
+	if (!grown)
+		return -ENOMEM;
+	memcpy((char *)grown + body->len, data, len);
+	body->at = grown;
+	body->len += len;
+	return 0;
+}
+
+static int append(struct spool *spool, uint64_t number, uint64_t rows, struct spool_body *body)
+{
+	sqlite3_stmt *row;
+	int err = sql__prepare(spool->db, &row, "SELECT data, sum FROM batch WHERE number = ?");
+
+	if (err)
+		return err;
+	sqlite3_bind_int64(row, 1, (int64_t)number);
+	err = sql__step(row) == 1 ? append_data(row, body) : -EIO;
+	sqlite3_finalize(row);
+	if (err == -EIO)
+		return lose(spool, number, rows, false);
+	if (!err)
+		err = run(spool, "UPDATE waiting SET is_read = 1 WHERE number = ?", "i", number);
+	if (err)
+		return err;
+	body->last = number;
+	body->rows += rows;
+	body->batches++;
+	return 0;
 }
 
 /* What was given last was not done: it was overwritten in the meantime, or is read again. */
-static void begin_reading(struct spool *spool)
-{
-	spool->lost_rows += spool->overwritten_rows;
-	spool->overwritten_rows = 0;
-	for (size_t i = 0; i < spool->nr; i++)
-		spool->batches[i].is_read = false;
-}
-
-/* The oldest of those that were put off least often. */
-static size_t find_next(const struct spool *spool)
-{
-	size_t next = 0;
-
-	for (size_t i = 1; i < spool->nr; i++)
-		if (spool->batches[i].put_off < spool->batches[next].put_off)
-			next = i;
-	return next;
-}
-
-static void append_further(struct spool *spool, size_t first, size_t most, struct spool_body *body)
-{
-	for (size_t i = first; i < spool->nr; i++) {
-		struct batch *batch = &spool->batches[i];
-
-		if (batch->put_off)
-			continue;
-		if (body->len + batch->len > most || append(spool, batch, body))
-			return;
-	}
-}
-
 int spool__read(struct spool *spool, size_t most, struct spool_body *body)
 {
-	size_t at = 0;
-	int err = -EIO;
+	uint64_t next[4]; /* number, rows, bytes, how often it was put off */
 
 	*body = (struct spool_body){ 0 };
-	begin_reading(spool);
-	while (err == -EIO && spool->nr) {
-		at = find_next(spool);
-		err = append(spool, &spool->batches[at], body);
-		if (err == -EIO)
-			lose(spool, at, 1);
+	spool->lost_rows += spool->overwritten_rows;
+	spool->overwritten_rows = 0;
+	if (sql__exec(spool->db, "UPDATE waiting SET is_read = 0 WHERE is_read"))
+		return -ENOMEM;
+	while (ask(spool,
+		   "SELECT number, rows, len, put_off FROM waiting WHERE NOT is_read"
+		   " ORDER BY put_off, number LIMIT 1",
+		   next, 4) == 1) {
+		if (body->batches && (next[3] || body->len + next[2] > most))
+			break;
+		if (append(spool, next[0], next[1], body))
+			break;
 	}
-	if (!err && !spool->batches[at].put_off)
-		append_further(spool, at + 1, most, body);
 	return body->batches ? 0 : -ENOENT;
 }
 
-/* If this is not written, the batches are sent twice, which does no harm. */
-static void mark(const struct spool *spool, const struct batch *batch)
-{
-	const uint64_t done = 1;
-
-	if (pwrite(spool->fd, &done, sizeof(done),
-		   (off_t)(batch->offset + offsetof(struct header, done))) < 0)
-		return;
-}
-
+/* If the file is not written, the batches are sent again, which does no harm. */
 void spool__done(struct spool *spool)
 {
-	size_t left = 0;
-
-	for (size_t i = 0; i < spool->nr; i++)
-		if (spool->batches[i].is_read)
-			mark(spool, &spool->batches[i]);
-		else
-			spool->batches[left++] = spool->batches[i];
-	spool->nr = left;
 	spool->overwritten_rows = 0;
-	if (!spool->nr)
-		empty(spool);
+	sql__exec(spool->db, "DELETE FROM waiting WHERE is_read;"
+			     "DELETE FROM batch WHERE number NOT IN (SELECT number FROM waiting)");
+	if (!spool__counts(spool).batches)
+		sql__exec(spool->db, "VACUUM");
 }
 
 unsigned int spool__put_off(struct spool *spool, uint64_t progress)
 {
-	unsigned int strikes = 0;
+	uint64_t strikes;
 
-	for (size_t i = 0; i < spool->nr; i++) {
-		struct batch *batch = &spool->batches[i];
-
-		if (!batch->is_read)
-			continue;
-		batch->put_off++;
-		batch->strikes += progress > batch->progress;
-		batch->progress = progress;
-		strikes = batch->strikes;
-	}
-	return strikes;
+	run(spool,
+	    "UPDATE waiting SET put_off = put_off + 1, strikes = strikes + (?1 > progress),"
+	    " progress = ?1 WHERE is_read",
+	    "i", progress);
+	ask(spool, "SELECT max(strikes) FROM waiting WHERE is_read", &strikes, 1);
+	return (unsigned int)strikes;
 }
 
 struct spool_counts spool__counts(const struct spool *spool)
 {
-	struct spool_counts counts = { .batches = spool->nr,
-				       .bytes = spool->size,
-				       .oldest_s = spool->nr ? spool->batches[0].put_s : 0,
-				       .lost_rows = spool->lost_rows,
-				       .err = spool->err };
+	uint64_t found[3];
 
-	for (size_t i = 0; i < spool->nr; i++)
-		counts.rows += spool->batches[i].rows;
-	return counts;
+	ask(spool,
+	    "SELECT count(*), sum(rows), (SELECT put_s FROM waiting ORDER BY number LIMIT 1)"
+	    " FROM waiting",
+	    found, 3);
+	return (struct spool_counts){ .batches = found[0],
+				      .rows = found[1],
+				      .oldest_s = found[2],
+				      .bytes = size_of(spool),
+				      .lost_rows = spool->lost_rows,
+				      .was_set_aside = spool->was_set_aside,
+				      .err = spool->err };
 }

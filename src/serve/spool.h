@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Batches of rows that wait for a server, in one file that does not grow beyond a size. It survives
- * the end of the process at any moment: a batch that was put is found by the next process until it
- * is done, and one that was put half is not found. A full disk or file costs the oldest batches;
- * what is lost is counted.
+ * Batches of rows that wait for a server, in an SQLite database that does not grow beyond a size.
+ * It survives the end of the process at any moment: a batch that was put is found by the next
+ * process until it is done, and one that was put half is not found. A full disk or file costs the
+ * oldest batches; what is lost is counted. When no batch waits, which is the usual state, the file
+ * is small.
  *
- * A batch begins at a multiple of 4 KiB with a header that has checksums of itself and of what
- * follows. They are written one after the other, then again from the beginning, over the oldest.
- * Nothing else in the file says where the first one is: the headers have numbers. When no batch
- * waits, which is the usual state, the file is empty.
- *
- * Nothing is flushed to the disk: a crash of the machine loses the batches of the last seconds.
+ * Nothing is flushed to the disk: a crash of the machine loses the batches of the last seconds, or
+ * damages the file.
  */
 #ifndef LATSCOPE_SERVE_SPOOL_H
 #define LATSCOPE_SERVE_SPOOL_H
@@ -28,14 +25,16 @@ struct spool_counts {
 	uint64_t bytes; /* of the file */
 	uint64_t oldest_s; /* when the oldest that waits was put, since 1970; 0: none waits */
 	uint64_t lost_rows; /* since spool__new(), for any of these reasons */
+	bool was_set_aside; /* see spool__new() */
 	int err; /* of the last batch that was put; 0: it was written */
 };
 
 /*
- * Opens or makes the file, which only its owner may read; to be called before privileges are
- * dropped. Root follows no link of others: see trusted_path.h. `most`: size in bytes. -EBUSY:
- * another process uses it; -EREMCHG: it belongs to another user, or has a second name; -EEXIST: it
- * has something else in it; or an error of open().
+ * Opens or makes the file, which only its owner may read, and PATH-journal next to it; to be
+ * called before privileges are dropped. Root follows no link of others: see trusted_path.h. `most`:
+ * size of both in bytes. A damaged file, or one of an earlier build, is renamed to PATH.old.
+ * -EBUSY: another process uses it; -EREMCHG: it belongs to another user, or has a second name;
+ * -EEXIST: it has something else in it; or an error of open() or SQLite.
  */
 int spool__new(struct spool **spool, const char *path, uint64_t most);
 void spool__free(struct spool *spool); /* NULL is allowed */

@@ -2,12 +2,15 @@
 /* The spool: what is put is read once, in order, whatever ends; what is lost is counted. */
 #include "unit.h"
 
+#include <signal.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include <serve/spool.h>
 
 #define MOST (64U << 10)
-#define STEP 4096
+#define LEN 7000 /* of a batch; a few fill the spool */
+#define EMPTY 2048 /* bytes of a file without a batch */
 
 static char path[128];
 static struct spool *spool;
@@ -64,12 +67,35 @@ static int take(void)
 	return at;
 }
 
-static off_t size(void)
+static off_t size_of(const char *file)
 {
 	struct stat st;
 
-	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(stat(file, &st), 0);
 	return st.st_size;
+}
+
+/* With the journal. */
+static off_t size(void)
+{
+	char journal[160];
+
+	snprintf(journal, sizeof(journal), "%s-journal", path);
+	return size_of(path) + size_of(journal);
+}
+
+/* How many batches of LEN bytes are in a spool that is full. */
+static unsigned int capacity(void)
+{
+	unsigned int nr;
+
+	for (unsigned int i = 0; !spool__counts(spool).lost_rows; i++)
+		assert_int_equal(put(i, LEN), 0);
+	nr = (unsigned int)spool__counts(spool).batches;
+	close_spool();
+	unlink(path);
+	open_spool();
+	return nr;
 }
 
 TEST(test_batches_are_read_in_order)
@@ -80,7 +106,7 @@ TEST(test_batches_are_read_in_order)
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(take(), i);
 	assert_int_equal(take(), -1);
-	assert_int_equal(size(), 0);
+	assert_true(size_of(path) <= EMPTY);
 }
 
 TEST(test_what_was_not_done_is_found_again)
@@ -116,22 +142,26 @@ TEST(test_several_are_read_together)
 	assert_int_equal(take(), 3);
 }
 
-/* The oldest are overwritten, and their rows counted; the file does not grow. */
+/* The oldest are dropped, and their rows counted; the files do not grow. */
 TEST(test_a_full_spool_loses_the_oldest)
 {
+	unsigned int fit = capacity();
 	uint64_t lost = 0;
 
-	for (unsigned int i = 0; i < 100; i++)
-		assert_int_equal(put(i, STEP), 0); /* two steps with its header */
-	assert_true(size() <= (off_t)MOST);
-	for (unsigned int i = 0; i < 92; i++)
+	assert_in_range(fit, 4, 8);
+	for (unsigned int i = 0; i < 100; i++) {
+		assert_int_equal(put(i, LEN), 0);
+		assert_true(size() <= (off_t)MOST);
+	}
+	for (unsigned int i = 0; i < 100 - fit; i++)
 		lost += 10 + i;
-	assert_int_equal(spool__counts(spool).batches, 8);
+	assert_int_equal(spool__counts(spool).batches, fit);
 	assert_int_equal(spool__counts(spool).lost_rows, lost);
 	open_spool();
-	for (int i = 92; i < 100; i++)
+	for (unsigned int i = 100 - fit; i < 100; i++)
 		assert_int_equal(take(), i);
 	assert_int_equal(take(), -1);
+	assert_true(size_of(path) <= EMPTY);
 }
 
 TEST(test_batches_of_any_size_are_found_again)
@@ -157,27 +187,31 @@ TEST(test_batches_of_any_size_are_found_again)
 	}
 }
 
-/* Batch 0 is read, and then overwritten by the last of eight others. */
-static void overwrite_what_is_read(void)
+/* Batch 0 is read, and then dropped for the last of the others. Returns the number of that. */
+static unsigned int overwrite_what_is_read(void)
 {
+	unsigned int fit = capacity();
 	struct spool_body body;
 
-	put(0, STEP);
+	put(0, LEN);
 	assert_int_equal(spool__read(spool, 0, &body), 0);
-	for (unsigned int i = 1; i < 9; i++)
-		put(i, STEP);
+	for (unsigned int i = 1; i <= fit; i++)
+		put(i, LEN);
+	assert_int_equal(spool__counts(spool).batches, fit);
 	free(body.at);
+	return fit;
 }
 
-/* What is being sent is in memory: it is not lost when it is overwritten. */
+/* What is being sent is in memory: it is not lost when it is dropped. */
 TEST(test_a_batch_that_is_being_sent_is_not_lost)
 {
-	overwrite_what_is_read();
+	unsigned int last = overwrite_what_is_read();
+
 	assert_int_equal(spool__counts(spool).lost_rows, 0);
 	spool__done(spool);
 	assert_int_equal(take(), 1);
-	put(9, STEP);
-	put(10, STEP);
+	put(last + 1, LEN);
+	put(last + 2, LEN);
 	assert_int_equal(spool__counts(spool).lost_rows, 10 + 2);
 }
 
@@ -222,7 +256,7 @@ TEST(test_a_batch_that_is_put_off_comes_after_the_others)
 	assert_int_equal(take(), 1);
 	assert_int_equal(take(), 0);
 	assert_int_equal(take(), -1);
-	assert_int_equal(size(), 0);
+	assert_true(size_of(path) <= EMPTY);
 	assert_int_equal(spool__counts(spool).lost_rows, 0);
 }
 
@@ -258,39 +292,123 @@ TEST(test_a_batch_that_was_put_off_survives)
 
 TEST(test_a_batch_that_was_put_off_can_be_overwritten)
 {
-	overwrite_what_is_read();
+	unsigned int last = overwrite_what_is_read();
+
 	assert_int_equal(spool__put_off(spool, 1), 0);
 	put_off(1, 1);
-	put(9, STEP);
+	put(last + 1, LEN);
 	assert_int_equal(take(), 2);
 	assert_int_equal(spool__counts(spool).lost_rows, 10 + 11);
 }
 
-/* At each length the file may have been cut, and with any byte changed, no half batch is read. */
+static void write_bytes(const void *bytes, size_t len)
+{
+	int fd = open(path, O_WRONLY | O_TRUNC);
+
+	assert_int_equal(write(fd, bytes, len), len);
+	close(fd);
+}
+
+static void read_bytes(void *bytes, size_t len)
+{
+	int fd = open(path, O_RDONLY);
+
+	assert_int_equal(read(fd, bytes, len), len);
+	close(fd);
+}
+
+static bool is_whole(const struct spool_body *body)
+{
+	const char *text = body->at;
+	size_t len = strlen(text);
+
+	if (body->len != 300 || len != 2 || text[1] != ';')
+		return false;
+	while (++len < 300)
+		if (text[len])
+			return false;
+	return (text[0] == '0' && body->rows == 10) || (text[0] == '1' && body->rows == 11);
+}
+
+/* Whatever is changed in the file or cut from it: no batch is read that was not put. */
+static void read_what_is_left(void)
+{
+	struct spool_body body;
+
+	spool__free(spool);
+	spool = NULL;
+	if (spool__new(&spool, path, MOST))
+		return;
+	for (int i = 0; i < 3 && !spool__read(spool, 0, &body); i++) {
+		assert_true(i < 2);
+		assert_true(is_whole(&body));
+		free(body.at);
+		spool__done(spool);
+	}
+	close_spool();
+}
+
 TEST(test_a_damaged_batch_is_not_read)
 {
-	unsigned char byte;
-	int fd;
+	static char bytes[16 << 10];
+	size_t len;
 
 	put(0, 300);
 	put(1, 300);
 	close_spool();
-	fd = open(path, O_RDWR);
-	for (off_t at = 0; at < 348; at += at < 40 ? 1 : 61) {
-		assert_int_equal(pread(fd, &byte, 1, at), 1);
-		byte ^= 0x20;
-		assert_int_equal(pwrite(fd, &byte, 1, at), 1);
-		open_spool();
-		assert_int_equal(spool__counts(spool).batches, 1);
-		close_spool();
-		byte ^= 0x20;
-		assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+	len = (size_t)size_of(path);
+	assert_in_range(len, 600, sizeof(bytes));
+	read_bytes(bytes, len);
+	for (size_t at = 0; at < len; at += at < 120 ? 1 : 23) {
+		bytes[at] ^= 0x20;
+		write_bytes(bytes, len);
+		read_what_is_left();
+		bytes[at] ^= 0x20;
 	}
-	assert_int_equal(ftruncate(fd, STEP + 200), 0);
-	close(fd);
+	for (size_t cut = 0; cut < len; cut += 61) {
+		write_bytes(bytes, cut);
+		read_what_is_left();
+	}
+	write_bytes(bytes, len);
 	open_spool();
 	assert_int_equal(take(), 0);
+	assert_int_equal(take(), 1);
 	assert_int_equal(take(), -1);
+}
+
+/* Puts and takes until it is killed. */
+static int work(void)
+{
+	open_spool();
+	for (unsigned int i = 1;; i++) {
+		put(i, 1 + unit_random() % 6000);
+		if (i % 5 == 0)
+			take();
+	}
+	return 0;
+}
+
+TEST(test_a_process_that_is_killed_leaves_whole_batches, begin_without, close_spool)
+{
+	for (int round = 0; round < 30; round++) {
+		const struct timespec moment = { .tv_nsec = (long)(unit_random() % 10000000) };
+		int last = 0, at;
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(work());
+		nanosleep(&moment, NULL);
+		assert_int_equal(kill(pid, SIGKILL), 0);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+		open_spool();
+		while ((at = take()) >= 0) {
+			assert_true(at > last);
+			last = at;
+		}
+		assert_false(spool__counts(spool).lost_rows);
+		assert_false(spool__counts(spool).was_set_aside);
+		close_spool();
+	}
 }
 
 static int hold(void)
@@ -307,7 +425,7 @@ TEST(test_one_process_at_a_time)
 
 TEST(test_links_are_not_followed, begin_without, close_spool)
 {
-	char other[160];
+	char other[160], journal[160];
 
 	snprintf(other, sizeof(other), "%s/other", dir);
 	assert_int_equal(symlink(other, path), 0);
@@ -319,6 +437,10 @@ TEST(test_links_are_not_followed, begin_without, close_spool)
 	unlink(path);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_int_equal(spool__new(&spool, path, MOST), -EREMCHG);
+	unlink(path);
+	snprintf(journal, sizeof(journal), "%s-journal", path);
+	assert_int_equal(symlink(other, journal), 0);
+	assert_int_equal(spool__new(&spool, path, MOST), -ELOOP);
 }
 
 TEST(test_the_file_of_something_else_stays, begin_without, close_spool)
@@ -332,23 +454,27 @@ TEST(test_the_file_of_something_else_stays, begin_without, close_spool)
 	}
 }
 
-/* The data of the first batch is damaged; then its header is missing, too. */
-TEST(test_half_a_first_batch_is_overwritten)
+/* The file of an earlier version, or one that is damaged, is kept under another name. */
+TEST(test_a_file_that_cannot_be_read_is_set_aside, begin_without, close_spool)
 {
-	const char none[48] = "";
-	int fd;
+	static const char old[] = "LSspool2 and a batch";
 
-	put(0, 300);
-	close_spool();
-	fd = open(path, O_RDWR);
-	assert_int_equal(pwrite(fd, none, sizeof(none), 100), sizeof(none));
+	unit_write(dir, "spool", old);
 	open_spool();
-	close_spool();
-	assert_int_equal(pwrite(fd, none, sizeof(none), 0), sizeof(none));
-	close(fd);
-	open_spool();
+	assert_true(spool__counts(spool).was_set_aside);
+	assert_string_equal(unit_read(dir, "spool.old"), old);
 	put(1, 300);
 	assert_int_equal(take(), 1);
+	open_spool();
+	assert_false(spool__counts(spool).was_set_aside);
+}
+
+TEST(test_only_the_owner_may_read_it)
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
 }
 
 UNIT_FIXTURES(.each = { begin, close_spool })
