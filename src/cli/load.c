@@ -392,7 +392,7 @@ static int check_dir(const struct load *load)
 }
 
 /* Bytes on disk for a row that is stored; 0: the server does not say. */
-static double ask_row_bytes(struct clickhouse_server *server)
+static double ask_row_bytes(struct post *server)
 {
 	struct post_answer answer;
 	double bytes;
@@ -434,14 +434,14 @@ static int run_fleet(struct load *load)
 {
 	struct fleet_load_config *fleet = &load->fleet;
 	struct fleet_load_result result;
-	struct clickhouse_server *server;
+	struct post *server;
 	char why[POST_TEXT] = "";
 	uint64_t now_s = 0;
 	int err = clickhouse__address(&load->address, load->url, load->login_file, why);
 
 	if (err)
 		return fail_fleet("cannot use --clickhouse", err, why);
-	err = clickhouse_server__new(&server, &load->address, FLEET_TIMEOUT_S, 4096);
+	err = clickhouse_server__new(&server, &load->address, FLEET_TIMEOUT_S, 4096, NULL, NULL);
 	if (err)
 		return fail_fleet("load", err, why);
 	err = clickhouse_server__check(server, &now_s, why);
@@ -458,7 +458,7 @@ static int run_fleet(struct load *load)
 	}
 	if (!err)
 		print_fleet(&result, ask_row_bytes(server));
-	clickhouse_server__free(server);
+	post__free(server);
 	return err ? fail_fleet("cannot store rows", err, why) : EXIT_DONE;
 }
 

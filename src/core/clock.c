@@ -3,12 +3,22 @@
 
 #define NS_PER_SEC 1000000000ULL
 
-uint64_t clock__now_ns(void)
+static uint64_t read_ns(clockid_t clock)
 {
 	struct timespec at;
 
-	clock_gettime(CLOCK_MONOTONIC, &at);
+	clock_gettime(clock, &at);
 	return (uint64_t)at.tv_sec * NS_PER_SEC + (uint64_t)at.tv_nsec;
+}
+
+uint64_t clock__now_ns(void)
+{
+	return read_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t clock__unix_ns(void)
+{
+	return read_ns(CLOCK_REALTIME);
 }
 
 struct timespec clock__timespec(uint64_t ns)

@@ -11,6 +11,9 @@
  */
 uint64_t clock__now_ns(void);
 
+/* Since 1970. */
+uint64_t clock__unix_ns(void);
+
 /* A duration or a time, for system calls. */
 struct timespec clock__timespec(uint64_t ns);
 

@@ -4,8 +4,7 @@
 #include <store/json_print.h>
 
 #include "answer.h"
-#include "source_clickhouse.h"
-#include "source_directory.h"
+#include "source.h"
 
 static int print_sql(const struct fleet_asked *asked, struct fleet_data *data)
 {

@@ -14,7 +14,7 @@ enum fleet_format { FLEET_TEXT, FLEET_JSON, FLEET_CSV, FLEET_SQL };
 struct fleet_asked {
 	FILE *out;
 	enum fleet_format format; /* FLEET_SQL: the statements instead of the answer */
-	struct clickhouse_server *server; /* NULL: the recordings below dir */
+	struct post *server; /* NULL: the recordings below dir */
 	const char *dir;
 	bool is_worse; /* of a comparison: there is a verdict that something is worse */
 };

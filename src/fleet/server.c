@@ -21,14 +21,15 @@ int fleet_server__fail(struct fleet_server *server, int err, const char *why)
 
 int fleet_server__connect(struct fleet_server *server)
 {
-	int err = clickhouse_server__new(&server->client, &server->address, TIMEOUT_S, MOST_ANSWER);
+	int err = clickhouse_server__new(&server->client, &server->address, TIMEOUT_S, MOST_ANSWER,
+					 NULL, NULL);
 
 	return err ? fleet_server__fail(server, err, strerror(-err)) : 0;
 }
 
 void fleet_server__close(struct fleet_server *server)
 {
-	clickhouse_server__free(server->client);
+	post__free(server->client);
 	server->client = NULL;
 }
 
@@ -78,23 +79,17 @@ int fleet_server__run_file(struct fleet_server *server, const char *file,
 int fleet_server__ask_yes(struct fleet_server *server, const char *step, bool *yes)
 {
 	static const struct clickhouse_word none[1];
-	struct bytes sql = { 0 };
-	struct post_answer answer;
-	const char *at = clickhouse_sql__step(step);
-	int err = -ENOMEM;
+	const char *action = server->action;
+	char *answer;
+	int err;
 
-	*yes = false;
-	snprintf(answer.why, sizeof(answer.why), "%s", strerror(ENOMEM));
-	if (clickhouse_sql__next(&at, none, &sql))
-		err = clickhouse_server__ask(server->client, sql.at, &answer);
-	bytes__free(&sql);
-	if (!err) {
-		*yes = answer.body.at[0] == '1';
-		bytes__free(&answer.body);
-	}
-	if (!err || err == -ENOENT)
-		return 0;
-	fleet_server__fail(server, err, answer.why);
-	server->failed = "cannot use";
-	return err;
+	server->action = "cannot use";
+	err = fleet_server__run_file(server, clickhouse_sql__step(step), none, &answer);
+	server->action = action;
+	*yes = answer && answer[0] == '1';
+	free(answer);
+	if (err != -ENOENT)
+		return err;
+	server->why[0] = '\0';
+	return 0;
 }

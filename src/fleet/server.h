@@ -11,7 +11,7 @@
 
 struct fleet_server {
 	struct clickhouse_address address;
-	struct clickhouse_server *client; /* after fleet_server__connect() */
+	struct post *client; /* after fleet_server__connect() */
 	const char *action; /* what fails if a statement does: "cannot roll up in" */
 	const char *failed; /* the action that failed */
 	char why[POST_TEXT]; /* it failed; empty: nothing did */

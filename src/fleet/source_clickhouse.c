@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "source_clickhouse.h"
+#include "source.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 /* One row of an answer. */
 typedef int take_row(struct fleet_data *data, unsigned int side, struct json_object *row);
 
-static int ask(struct fleet_data *data, struct clickhouse_server *server, struct bytes *sql,
+static int ask(struct fleet_data *data, struct post *server, struct bytes *sql,
 	       struct post_answer *answer)
 {
 	int err;
@@ -204,7 +204,7 @@ static int take_lines(struct fleet_data *data, unsigned int side, char *text, ta
 	return err;
 }
 
-static int ask_rows(struct fleet_data *data, struct clickhouse_server *server, struct bytes *sql,
+static int ask_rows(struct fleet_data *data, struct post *server, struct bytes *sql,
 		    unsigned int side, take_row *take)
 {
 	struct post_answer answer;
@@ -233,8 +233,8 @@ static int list_days(char *text, struct fleet_days *days, struct bytes *list)
 	return list->failed ? -ENOMEM : 0;
 }
 
-static int ask_days(struct fleet_data *data, struct clickhouse_server *server,
-		    struct fleet_days *days, struct bytes *list)
+static int ask_days(struct fleet_data *data, struct post *server, struct fleet_days *days,
+		    struct bytes *list)
 {
 	struct post_answer answer;
 	struct bytes sql = { 0 };
@@ -249,7 +249,7 @@ static int ask_days(struct fleet_data *data, struct clickhouse_server *server,
 	return err;
 }
 
-int source_clickhouse__read(struct fleet_data *data, struct clickhouse_server *server)
+int source_clickhouse__read(struct fleet_data *data, struct post *server)
 {
 	unsigned int sides = fleet_question__sides(data->question);
 	struct bytes list = { 0 }, sql = { 0 };
@@ -273,8 +273,7 @@ int source_clickhouse__read(struct fleet_data *data, struct clickhouse_server *s
 	return !err && !data->nr ? -ENODATA : err;
 }
 
-int source_clickhouse__sql(struct fleet_data *data, struct clickhouse_server *server,
-			   struct bytes *sql)
+int source_clickhouse__sql(struct fleet_data *data, struct post *server, struct bytes *sql)
 {
 	struct fleet_days days = { 0 };
 	struct bytes list = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "source_directory.h"
+#include "source.h"
 
 #include <errno.h>
 #include <fts.h>

@@ -16,12 +16,6 @@
 #define CODE_UNKNOWN_TABLE 60
 #define CODE_UNKNOWN_DATABASE 81
 
-struct clickhouse_server {
-	struct post *post;
-	bool (*stops)(void *arg);
-	void *arg;
-};
-
 static int refuse(char why[POST_TEXT], int err, const char *text)
 {
 	snprintf(why, POST_TEXT, "%s", text);
@@ -147,17 +141,9 @@ void clickhouse__url(const struct clickhouse_address *address, const char *query
 					 (unsigned char)*query);
 }
 
-static bool ask_caller(void *arg)
+int clickhouse_server__new(struct post **server, const struct clickhouse_address *address,
+			   unsigned int timeout_s, size_t most, bool (*stops)(void *arg), void *arg)
 {
-	const struct clickhouse_server *server = arg;
-
-	return server->stops && server->stops(server->arg);
-}
-
-int clickhouse_server__new(struct clickhouse_server **out, const struct clickhouse_address *address,
-			   unsigned int timeout_s, size_t most)
-{
-	struct clickhouse_server *server = calloc(1, sizeof(*server));
 	char url[CLICKHOUSE_URL];
 	const struct post_config config = {
 		.url = url,
@@ -165,35 +151,12 @@ int clickhouse_server__new(struct clickhouse_server **out, const struct clickhou
 		.headers = address->headers,
 		.timeout_s = timeout_s,
 		.most = most,
-		.stops = ask_caller,
-		.arg = server,
+		.stops = stops,
+		.arg = arg,
 	};
-	int err;
 
-	if (!server)
-		return -ENOMEM;
 	clickhouse__url(address, NULL, url);
-	err = post__new(&server->post, &config);
-	if (err) {
-		free(server);
-		return err;
-	}
-	*out = server;
-	return 0;
-}
-
-void clickhouse_server__free(struct clickhouse_server *server)
-{
-	if (!server)
-		return;
-	post__free(server->post);
-	free(server);
-}
-
-void clickhouse_server__stops(struct clickhouse_server *server, bool (*stops)(void *arg), void *arg)
-{
-	server->stops = stops;
-	server->arg = arg;
+	return post__new(server, &config);
 }
 
 /* "Code: 60, e.displayText() = DB::Exception: Table ...": what matters is the code. */
@@ -221,10 +184,9 @@ static int error_of(const struct post_answer *answer)
 	}
 }
 
-int clickhouse_server__ask(struct clickhouse_server *server, const char *sql,
-			   struct post_answer *answer)
+int clickhouse_server__ask(struct post *server, const char *sql, struct post_answer *answer)
 {
-	int err = post__send(server->post, sql, strlen(sql), answer);
+	int err = post__send(server, sql, strlen(sql), answer);
 
 	bytes__add(&answer->body, "", 1);
 	if (!err && answer->body.failed) {
@@ -238,7 +200,7 @@ int clickhouse_server__ask(struct clickhouse_server *server, const char *sql,
 	return err;
 }
 
-int clickhouse_server__check(struct clickhouse_server *server, uint64_t *now_s, char why[POST_TEXT])
+int clickhouse_server__check(struct post *server, uint64_t *now_s, char why[POST_TEXT])
 {
 	struct post_answer answer;
 	unsigned long long now = 0;

@@ -40,20 +40,13 @@ int clickhouse__address(struct clickhouse_address *address, const char *url, con
 void clickhouse__url(const struct clickhouse_address *address, const char *query,
 		     char url[CLICKHOUSE_URL]);
 
-struct clickhouse_server;
-
 /*
- * Keep the address as long as the server. `most`: bytes of an answer that are kept. 0 or -errno:
- * see post__new().
+ * Opens it for statements in the bodies of requests. `most`: bytes of an answer that are kept.
+ * `stops`, `arg`: as in post.h. 0 or -errno of post__new().
  */
-int clickhouse_server__new(struct clickhouse_server **server,
-			   const struct clickhouse_address *address, unsigned int timeout_s,
-			   size_t most);
-void clickhouse_server__free(struct clickhouse_server *server); /* NULL is allowed */
-
-/* Called at least once a second while it waits. True: give up. */
-void clickhouse_server__stops(struct clickhouse_server *server, bool (*stops)(void *arg),
-			      void *arg);
+int clickhouse_server__new(struct post **server, const struct clickhouse_address *address,
+			   unsigned int timeout_s, size_t most, bool (*stops)(void *arg),
+			   void *arg);
 
 /*
  * Runs a statement, and waits. 0: the answer is in *answer, with a '\0' after it, to be freed with
@@ -61,14 +54,12 @@ void clickhouse_server__stops(struct clickhouse_server *server, bool (*stops)(vo
  * -EPERM: the server refuses the login; -ENOENT: it has no such database or table; -EREMOTEIO:
  * another error of the server; others: there was no answer.
  */
-int clickhouse_server__ask(struct clickhouse_server *server, const char *sql,
-			   struct post_answer *answer);
+int clickhouse_server__ask(struct post *server, const char *sql, struct post_answer *answer);
 
 /*
  * Does it have our schema? *now_s: its clock, seconds since 1970 (may be NULL). 0, or with the
  * reason in `why` an error of clickhouse_server__ask(), or -ESTALE: it has another version.
  */
-int clickhouse_server__check(struct clickhouse_server *server, uint64_t *now_s,
-			     char why[POST_TEXT]);
+int clickhouse_server__check(struct post *server, uint64_t *now_s, char why[POST_TEXT]);
 
 #endif

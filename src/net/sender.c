@@ -33,6 +33,8 @@ struct sender {
 	struct post *post;
 	pthread_t thread;
 	bool runs;
+	char shown[POST_TEXT];
+	bool fails; /* `changed` was told so */
 	atomic_bool ends;
 	_Atomic uint64_t end_ns; /* once it ends: nothing is sent later */
 
@@ -295,6 +297,7 @@ int sender__new(struct sender **out, const struct sender_config *config)
 		return err;
 	}
 	sender->config = *config;
+	post__describe(config->url, sender->shown);
 	sender->queue.last = &sender->queue.first;
 	sender->results.last = &sender->results.first;
 	pthread_mutex_init(&sender->lock, NULL);
@@ -354,6 +357,22 @@ void sender__counts(struct sender *sender, struct sender_counts *counts)
 	pthread_mutex_lock(&sender->lock);
 	*counts = sender->counts;
 	pthread_mutex_unlock(&sender->lock);
+}
+
+const char *sender__shown(const struct sender *sender)
+{
+	return sender->shown;
+}
+
+void sender__tell(struct sender *sender)
+{
+	struct sender_counts counts;
+
+	sender__counts(sender, &counts);
+	if (counts.fails == sender->fails)
+		return;
+	sender->fails = counts.fails;
+	sender->config.changed(sender->shown, counts.fails ? counts.why : NULL);
 }
 
 void sender__end(struct sender *sender, uint64_t patience_ns)

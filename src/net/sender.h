@@ -38,6 +38,8 @@ struct sender_config {
 	/* Is a body sent again after this status? NULL: as above. */
 	bool (*retries)(long status);
 	void *arg;
+	/* By sender__tell(): when sending begins to fail, and when it works again (why: NULL). */
+	void (*changed)(const char *shown, const char *why);
 };
 
 /* A configuration with the usual limits: 8 MiB, 30 s, from 1 s to 1 min. */
@@ -69,6 +71,12 @@ int sender__push(struct sender *sender, void *body, size_t len, uint64_t id);
 bool sender__result(struct sender *sender, uint64_t *id, enum sender_outcome *outcome);
 
 void sender__counts(struct sender *sender, struct sender_counts *counts);
+
+/* The URL without what is secret. */
+const char *sender__shown(const struct sender *sender);
+
+/* Call often: calls `changed` in this thread. */
+void sender__tell(struct sender *sender);
 
 /* Waits at most so long for what is in the queue, then drops it, and ends the thread. */
 void sender__end(struct sender *sender, uint64_t patience_ns);

@@ -40,9 +40,9 @@ struct service {
 struct clickhouse {
 	struct clickhouse_config config;
 	struct clickhouse_address address;
-	char insert[CLICKHOUSE_URL], shown[POST_TEXT];
+	char insert[CLICKHOUSE_URL];
 	const char *headers[4];
-	struct clickhouse_server *server; /* only of the thread */
+	struct post *server; /* only of the thread */
 	struct sender *sender;
 	struct spool *spool;
 	struct utsname name;
@@ -57,7 +57,6 @@ struct clickhouse {
 	bool sending, alone; /* alone: only one batch, to find the one that is refused */
 	struct spool_body body; /* what is being sent; its memory is the sender's */
 	uint64_t made, stored, refused, unspooled;
-	bool fails;
 
 	/* of the thread */
 	_Atomic uint64_t last_ns; /* nothing is asked any more; 0: no end yet */
@@ -65,14 +64,6 @@ struct clickhouse {
 	atomic_bool skew_known;
 	_Atomic int64_t skew_s;
 };
-
-static uint64_t unix_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* ---- the thread ---- */
 
@@ -159,7 +150,6 @@ static int open_sender(struct clickhouse *clickhouse)
 	int err;
 
 	clickhouse__url(&clickhouse->address, CLICKHOUSE_INSERT, clickhouse->insert);
-	post__describe(clickhouse->insert, clickhouse->shown);
 	while (clickhouse->address.headers[nr]) {
 		clickhouse->headers[nr] = clickhouse->address.headers[nr];
 		nr++;
@@ -173,12 +163,11 @@ static int open_sender(struct clickhouse *clickhouse)
 	config.most = BODY_MOST;
 	config.ready = check_schema;
 	config.retries = is_sent_again;
+	config.changed = clickhouse->config.changed;
 	config.arg = clickhouse;
-	err = clickhouse_server__new(&clickhouse->server, &clickhouse->address, CHECK_S, ANSWER);
-	if (err)
-		return err;
-	clickhouse_server__stops(clickhouse->server, is_ending, clickhouse);
-	return sender__new(&clickhouse->sender, &config);
+	err = clickhouse_server__new(&clickhouse->server, &clickhouse->address, CHECK_S, ANSWER,
+				     is_ending, clickhouse);
+	return err ? err : sender__new(&clickhouse->sender, &config);
 }
 
 int clickhouse__new(struct clickhouse **out, const struct clickhouse_config *config,
@@ -214,7 +203,7 @@ void clickhouse__free(struct clickhouse *clickhouse)
 		return;
 	atomic_store(&clickhouse->last_ns, 1);
 	sender__free(clickhouse->sender);
-	clickhouse_server__free(clickhouse->server);
+	post__free(clickhouse->server);
 	spool__free(clickhouse->spool);
 	series__free(&clickhouse->series);
 	free(clickhouse->cells);
@@ -351,7 +340,7 @@ static int end_batch(struct clickhouse *clickhouse, const struct run *run,
 {
 	uint64_t age_ns = clock__now_ns() - (run->start_mono_ns + clickhouse->start_ns);
 	const struct clickhouse_batch batch = {
-		.start_s = (unix_ns() - age_ns) / 1000000000,
+		.start_s = (clock__unix_ns() - age_ns) / 1000000000,
 		.interval_ns = clickhouse->end_ns - clickhouse->start_ns,
 		.number = clickhouse->number++,
 		.host = clickhouse->name.nodename,
@@ -411,7 +400,8 @@ static void drop_refused(struct clickhouse *clickhouse)
 	sender__counts(clickhouse->sender, &counts);
 	clickhouse->refused += clickhouse->body.rows;
 	spool__done(clickhouse->spool);
-	clickhouse->config.dropped(clickhouse->shown, clickhouse->body.rows, counts.why);
+	clickhouse->config.dropped(sender__shown(clickhouse->sender), clickhouse->body.rows,
+				   counts.why);
 }
 
 /* One that is refused may be due to one batch of it: the others are sent alone. */
@@ -436,17 +426,6 @@ static void take_result(struct clickhouse *clickhouse, enum sender_outcome outco
 	}
 }
 
-static void tell_changes(struct clickhouse *clickhouse)
-{
-	struct sender_counts counts;
-
-	sender__counts(clickhouse->sender, &counts);
-	if (counts.fails == clickhouse->fails)
-		return;
-	clickhouse->fails = counts.fails;
-	clickhouse->config.changed(clickhouse->shown, counts.fails ? counts.why : NULL);
-}
-
 void clickhouse__work(struct clickhouse *clickhouse)
 {
 	enum sender_outcome outcome;
@@ -454,7 +433,7 @@ void clickhouse__work(struct clickhouse *clickhouse)
 
 	while (sender__result(clickhouse->sender, &id, &outcome))
 		take_result(clickhouse, outcome);
-	tell_changes(clickhouse);
+	sender__tell(clickhouse->sender);
 	if (clickhouse->sending ||
 	    spool__read(clickhouse->spool, clickhouse->alone ? 0 : BODY, &clickhouse->body))
 		return;
@@ -484,7 +463,7 @@ void clickhouse__end(struct clickhouse *clickhouse, const struct run *run,
 	sender__end(clickhouse->sender, 0);
 	while (sender__result(clickhouse->sender, &id, &outcome))
 		take_result(clickhouse, outcome);
-	tell_changes(clickhouse);
+	sender__tell(clickhouse->sender);
 }
 
 struct clickhouse_counts clickhouse__counts(const struct clickhouse *clickhouse)

@@ -8,17 +8,22 @@
 #define HIGHEST 26 /* 2^26 us is 67 s */
 _Static_assert(HIGHEST - LOWEST + 1 <= EXPOSITION_EDGES, "room for all edges");
 
-static const char *const types[EXPOSITION_FORMATS] = {
-	[EXPOSITION_TEXT] = "text/plain; version=0.0.4; charset=utf-8",
-	[EXPOSITION_OPENMETRICS] = "application/openmetrics-text; version=1.0.0; charset=utf-8",
-	[EXPOSITION_PROTOBUF] = "application/vnd.google.protobuf; "
-				"proto=io.prometheus.client.MetricFamily; encoding=delimited",
-	[EXPOSITION_OTLP] = "application/json",
+static const struct {
+	const char *type;
+	const struct exposition_ops *ops;
+} formats[EXPOSITION_FORMATS] = {
+	[EXPOSITION_TEXT] = { "text/plain; version=0.0.4; charset=utf-8", &exposition_text },
+	[EXPOSITION_OPENMETRICS] = { "application/openmetrics-text; version=1.0.0; charset=utf-8",
+				     &exposition_text },
+	[EXPOSITION_PROTOBUF] = { "application/vnd.google.protobuf; "
+				  "proto=io.prometheus.client.MetricFamily; encoding=delimited",
+				  &exposition_proto },
+	[EXPOSITION_OTLP] = { "application/json", &exposition_otlp },
 };
 
 const char *exposition__content_type(enum exposition_format format)
 {
-	return types[format];
+	return formats[format].type;
 }
 
 /*
@@ -67,10 +72,8 @@ unsigned int exposition__edges(bool coarse, const struct exposition_edge **edges
 
 static void end_family(struct exposition *to)
 {
-	if (to->is_open && to->format == EXPOSITION_PROTOBUF)
-		exposition_proto__end_family(to);
-	if (to->is_open && to->format == EXPOSITION_OTLP)
-		exposition_otlp__end_family(to);
+	if (to->is_open && formats[to->format].ops->end_family)
+		formats[to->format].ops->end_family(to);
 	to->is_open = false;
 }
 
@@ -81,33 +84,18 @@ void exposition__family(struct exposition *to, enum exposition_type type, const 
 	snprintf(to->name, sizeof(to->name), "%s", name);
 	to->type = type;
 	to->is_open = true;
-	if (to->format == EXPOSITION_PROTOBUF)
-		exposition_proto__family(to, help);
-	else if (to->format == EXPOSITION_OTLP)
-		exposition_otlp__family(to, help);
-	else
-		exposition_text__family(to, help);
+	formats[to->format].ops->family(to, help);
 }
 
 void exposition__value(struct exposition *to, const struct exposition_label *labels, double value)
 {
-	if (to->format == EXPOSITION_PROTOBUF)
-		exposition_proto__value(to, labels, value);
-	else if (to->format == EXPOSITION_OTLP)
-		exposition_otlp__value(to, labels, value);
-	else
-		exposition_text__value(to, labels, value);
+	formats[to->format].ops->value(to, labels, value);
 }
 
 void exposition__histogram(struct exposition *to, const struct exposition_label *labels,
 			   const struct lat_hist *hist, bool coarse)
 {
-	if (to->format == EXPOSITION_PROTOBUF)
-		exposition_proto__histogram(to, labels, hist, coarse);
-	else if (to->format == EXPOSITION_OTLP)
-		exposition_otlp__histogram(to, labels, hist);
-	else
-		exposition_text__histogram(to, labels, hist, coarse);
+	formats[to->format].ops->histogram(to, labels, hist, coarse);
 }
 
 void exposition__end(struct exposition *to)

@@ -88,28 +88,33 @@ struct exposition_edge {
 /* The upper edges of the classic buckets without the last, +Inf. Returns their number. */
 unsigned int exposition__edges(bool coarse, const struct exposition_edge **edges);
 
-void exposition_text__family(struct exposition *to, const char *help);
-void exposition_text__value(struct exposition *to, const struct exposition_label *labels,
-			    double value);
-void exposition_text__histogram(struct exposition *to, const struct exposition_label *labels,
-				const struct lat_hist *hist, bool coarse);
+struct exposition_ops {
+	void (*family)(struct exposition *to, const char *help);
+	void (*end_family)(struct exposition *to); /* NULL: it needs no end */
+	void (*value)(struct exposition *to, const struct exposition_label *labels, double value);
+	void (*histogram)(struct exposition *to, const struct exposition_label *labels,
+			  const struct lat_hist *hist, bool coarse);
+};
 
-void exposition_proto__family(struct exposition *to, const char *help);
-void exposition_proto__end_family(struct exposition *to);
-void exposition_proto__value(struct exposition *to, const struct exposition_label *labels,
-			     double value);
-void exposition_proto__histogram(struct exposition *to, const struct exposition_label *labels,
-				 const struct lat_hist *hist, bool coarse);
-
-/* exposition_otlp.h has more. */
-void exposition_otlp__family(struct exposition *to, const char *help);
-void exposition_otlp__end_family(struct exposition *to);
-void exposition_otlp__value(struct exposition *to, const struct exposition_label *labels,
-			    double value);
-void exposition_otlp__histogram(struct exposition *to, const struct exposition_label *labels,
-				const struct lat_hist *hist);
+extern const struct exposition_ops exposition_text, exposition_proto, exposition_otlp;
 
 /* The native bucket of schema 3 in which a slot is counted. */
 int exposition_proto__bucket(uint32_t slot);
+
+/*
+ * ---- OTLP 1 as JSON: the body of ExportMetricsServiceRequest. Integers of 64 bits are strings
+ * there, enumerations are numbers. ----
+ */
+
+/* What was sent before, for differences. */
+struct otlp_past;
+
+/* NULL: out of memory. */
+struct otlp_past *otlp_past__new(void);
+void otlp_past__free(struct otlp_past *past); /* NULL is allowed */
+
+/* What comes before the families, and after exposition__end(). */
+void exposition_otlp__begin(struct exposition *to, const char *host);
+void exposition_otlp__end(struct exposition *to);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "exposition_otlp.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <core/sparse.h>
 #include <core/vec.h>
+
+#include "exposition.h"
 
 #define SCALE 3
 #define DELTA 1
@@ -153,7 +153,7 @@ static const char *unit_of(const char *name)
 	return strstr(name, "_bytes") ? "By" : "1";
 }
 
-void exposition_otlp__family(struct exposition *to, const char *help)
+static void begin_family(struct exposition *to, const char *help)
 {
 	static const char *const kinds[] = {
 		[EXPOSITION_COUNTER] = "sum",
@@ -177,7 +177,7 @@ void exposition_otlp__family(struct exposition *to, const char *help)
 }
 
 /* A family without points is not sent. */
-void exposition_otlp__end_family(struct exposition *to)
+static void end_family(struct exposition *to)
 {
 	if (to->has_points)
 		bytes__text(&to->out, "]}},");
@@ -215,8 +215,7 @@ static void begin_point(struct exposition *to, const struct bytes *attributes, u
 	to->has_points = true;
 }
 
-void exposition_otlp__value(struct exposition *to, const struct exposition_label *labels,
-			    double value)
+static void put_value(struct exposition *to, const struct exposition_label *labels, double value)
 {
 	bool counts = to->type == EXPOSITION_COUNTER;
 	struct bytes attributes = { 0 };
@@ -314,11 +313,12 @@ static void put_gain(struct exposition *to, const struct bytes *attributes,
 		to->out.failed = true;
 }
 
-void exposition_otlp__histogram(struct exposition *to, const struct exposition_label *labels,
-				const struct lat_hist *hist)
+static void put_histogram(struct exposition *to, const struct exposition_label *labels,
+			  const struct lat_hist *hist, bool coarse)
 {
 	struct bytes attributes = { 0 };
 
+	(void)coarse;
 	make_attributes(to, labels, &attributes);
 	to->out.failed |= attributes.failed;
 	if (!to->out.failed && to->past)
@@ -327,3 +327,10 @@ void exposition_otlp__histogram(struct exposition *to, const struct exposition_l
 		put_point(to, &attributes, to->start_ns, hist);
 	bytes__free(&attributes);
 }
+
+const struct exposition_ops exposition_otlp = {
+	.family = begin_family,
+	.end_family = end_family,
+	.value = put_value,
+	.histogram = put_histogram,
+};

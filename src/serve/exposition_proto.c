@@ -114,7 +114,7 @@ static void end(struct bytes *out, size_t start)
 		bytes__insert(out, start, text, encode(text, out->len - start));
 }
 
-void exposition_proto__family(struct exposition *to, const char *help)
+static void begin_family(struct exposition *to, const char *help)
 {
 	to->family = to->out.len;
 	put_text(&to->out, FAMILY_NAME, to->name);
@@ -122,7 +122,7 @@ void exposition_proto__family(struct exposition *to, const char *help)
 	put_number(&to->out, FAMILY_TYPE, types[to->type]);
 }
 
-void exposition_proto__end_family(struct exposition *to)
+static void end_family(struct exposition *to)
 {
 	end(&to->out, to->family);
 }
@@ -141,8 +141,7 @@ static void put_labels(struct bytes *out, const struct exposition_label *labels)
 	}
 }
 
-void exposition_proto__value(struct exposition *to, const struct exposition_label *labels,
-			     double value)
+static void put_value(struct exposition *to, const struct exposition_label *labels, double value)
 {
 	bool counts = to->type == EXPOSITION_COUNTER;
 	size_t metric = begin(&to->out, FAMILY_METRIC), inner;
@@ -232,8 +231,8 @@ static void put_native(struct bytes *out, const struct lat_hist *hist)
 	bytes__free(&deltas);
 }
 
-void exposition_proto__histogram(struct exposition *to, const struct exposition_label *labels,
-				 const struct lat_hist *hist, bool coarse)
+static void put_histogram(struct exposition *to, const struct exposition_label *labels,
+			  const struct lat_hist *hist, bool coarse)
 {
 	size_t metric = begin(&to->out, FAMILY_METRIC), inner;
 
@@ -247,3 +246,10 @@ void exposition_proto__histogram(struct exposition *to, const struct exposition_
 	end(&to->out, inner);
 	end(&to->out, metric);
 }
+
+const struct exposition_ops exposition_proto = {
+	.family = begin_family,
+	.end_family = end_family,
+	.value = put_value,
+	.histogram = put_histogram,
+};

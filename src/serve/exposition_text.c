@@ -24,7 +24,7 @@ static int name_length(const struct exposition *to)
 	return (int)len;
 }
 
-void exposition_text__family(struct exposition *to, const char *help)
+static void begin_family(struct exposition *to, const char *help)
 {
 	int len = name_length(to);
 
@@ -70,8 +70,7 @@ static void put_number(struct bytes *out, double value)
 		bytes__printf(out, " %.15g\n", value);
 }
 
-void exposition_text__value(struct exposition *to, const struct exposition_label *labels,
-			    double value)
+static void put_value(struct exposition *to, const struct exposition_label *labels, double value)
 {
 	size_t start;
 
@@ -119,8 +118,8 @@ static void put_count(struct bytes *out, uint64_t count)
 	bytes__add(out, digits + at, sizeof(digits) - at);
 }
 
-void exposition_text__histogram(struct exposition *to, const struct exposition_label *labels,
-				const struct lat_hist *hist, bool coarse)
+static void put_histogram(struct exposition *to, const struct exposition_label *labels,
+			  const struct lat_hist *hist, bool coarse)
 {
 	const struct exposition_edge *edges;
 	unsigned int nr = exposition__edges(coarse, &edges);
@@ -147,3 +146,9 @@ void exposition_text__histogram(struct exposition *to, const struct exposition_l
 	to->out.failed |= text.failed;
 	bytes__free(&text);
 }
+
+const struct exposition_ops exposition_text = {
+	.family = begin_family,
+	.value = put_value,
+	.histogram = put_histogram,
+};

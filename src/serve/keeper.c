@@ -10,12 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <core/clock.h>
-
 #include "ring_files.h"
 #include "snapshot.h"
 
-#define WORK_NS 10000000ULL /* at a time: requests and probes wait meanwhile */
 #define SUFFIX "-snapshot"
 #define TRIES 100
 
@@ -155,7 +152,6 @@ void keeper__test(struct keeper *keeper, const struct run_data *delta, uint64_t 
 
 void keeper__work(struct keeper *keeper)
 {
-	uint64_t end = clock__now_ns() + WORK_NS;
 	struct signalfd_siginfo info;
 	int got = 1;
 
@@ -165,8 +161,8 @@ void keeper__work(struct keeper *keeper)
 		begin(keeper, keeper->next);
 		keeper->next = NULL;
 	}
-	while (keeper->snapshot && got > 0 && clock__now_ns() < end)
-		got = snapshot__step(keeper->snapshot, &keeper->recording);
+	if (keeper->snapshot)
+		got = snapshot__work(keeper->snapshot, &keeper->recording);
 	if (keeper->snapshot && got <= 0)
 		finish(keeper, got);
 }

@@ -19,6 +19,22 @@
 	     probe < (run)->probes + (run)->nr_probes; probe++) \
 		if (!probe->refused[0])
 
+/* A value with one label. */
+static void put_labelled(struct exposition *to, const char *name, const char *label, double value)
+{
+	const struct exposition_label labels[] = { { name, label }, { 0 } };
+
+	exposition__value(to, labels, value);
+}
+
+/* A family with one value. */
+static void put_one(struct exposition *to, enum exposition_type type, const char *name,
+		    const char *help, double value)
+{
+	exposition__family(to, type, name, help);
+	exposition__value(to, NULL, value);
+}
+
 static double seconds(uint64_t ns)
 {
 	return (double)ns / 1e9;
@@ -135,44 +151,44 @@ static void put_terms(const struct run *run, struct exposition *to)
 	}
 }
 
-static void put_balance(const struct run *run, struct exposition *to)
-{
-	exposition__family(to, EXPOSITION_GAUGE, "latscope_accounting_balanced",
-			   "1 if each event that was seen is accounted for.");
-	EACH_PROBE(probe, run)
-	for (unsigned int i = 0; i < probe->nr_metrics; i++) {
-		const struct exposition_label labels[] = { { "probe", probe->name },
-							   { "metric", probe->metrics[i].name },
-							   { 0 } };
+/* A value of each metric of a probe. False: it is not known. */
+typedef bool metric_value(const struct run_probe *probe, unsigned int metric, double *value);
 
-		exposition__value(to, labels, !run__imbalance(&probe->total.metrics[i]));
-	}
+static bool balanced(const struct run_probe *probe, unsigned int metric, double *value)
+{
+	*value = !run__imbalance(&probe->total.metrics[metric]);
+	return true;
 }
 
-static void put_lost(const struct run *run, struct exposition *to)
+static bool lost(const struct run_probe *probe, unsigned int metric, double *value)
 {
-	uint64_t ns;
+	*value = (double)run__lost(probe, metric);
+	return true;
+}
 
-	exposition__family(to, EXPOSITION_COUNTER, "latscope_lost_events_total",
-			   "Events that ended, but are not in the histogram.");
+static bool lost_time(const struct run_probe *probe, unsigned int metric, double *value)
+{
+	uint64_t ns = 0;
+	bool known = run__lost_ns(probe, metric, &ns);
+
+	*value = seconds(ns);
+	return known;
+}
+
+static void put_metrics(const struct run *run, struct exposition *to, enum exposition_type type,
+			const char *name, const char *help, metric_value *get)
+{
+	double value;
+
+	exposition__family(to, type, name, help);
 	EACH_PROBE(probe, run)
 	for (unsigned int i = 0; i < probe->nr_metrics; i++) {
 		const struct exposition_label labels[] = { { "probe", probe->name },
 							   { "metric", probe->metrics[i].name },
 							   { 0 } };
 
-		exposition__value(to, labels, (double)run__lost(probe, i));
-	}
-	exposition__family(to, EXPOSITION_GAUGE, "latscope_lost_seconds",
-			   "Upper bound of the time of these events; absent if it is not known.");
-	EACH_PROBE(probe, run)
-	for (unsigned int i = 0; i < probe->nr_metrics; i++) {
-		const struct exposition_label labels[] = { { "probe", probe->name },
-							   { "metric", probe->metrics[i].name },
-							   { 0 } };
-
-		if (run__lost_ns(probe, i, &ns))
-			exposition__value(to, labels, seconds(ns));
+		if (get(probe, i, &value))
+			exposition__value(to, labels, value);
 	}
 }
 
@@ -211,29 +227,30 @@ static void put_cost(const struct run *run, struct exposition *to)
 			   "CPU time of the probe per event, timed by the kernel at the start.");
 	EACH_PROBE(probe, run)
 	{
-		const struct exposition_label labels[] = { { "probe", probe->name }, { 0 } };
-
 		summary__of_cost(&price, run, probe);
 		if (price.timed && price.known)
-			exposition__value(to, labels, price.ns_per_event / 1e9);
+			put_labelled(to, "probe", probe->name, price.ns_per_event / 1e9);
 	}
 	exposition__family(to, EXPOSITION_GAUGE, "latscope_probe_cpu_ratio",
 			   "The same for all events so far, as a share of one CPU.");
 	EACH_PROBE(probe, run)
 	{
-		const struct exposition_label labels[] = { { "probe", probe->name }, { 0 } };
-
 		summary__of_cost(&price, run, probe);
 		if (price.timed && price.known)
-			exposition__value(to, labels, price.cpu_share);
+			put_labelled(to, "probe", probe->name, price.cpu_share);
 	}
 }
 
 static void put_trust(const struct run *run, struct exposition *to)
 {
 	put_terms(run, to);
-	put_balance(run, to);
-	put_lost(run, to);
+	put_metrics(run, to, EXPOSITION_GAUGE, "latscope_accounting_balanced",
+		    "1 if each event that was seen is accounted for.", balanced);
+	put_metrics(run, to, EXPOSITION_COUNTER, "latscope_lost_events_total",
+		    "Events that ended, but are not in the histogram.", lost);
+	put_metrics(run, to, EXPOSITION_GAUGE, "latscope_lost_seconds",
+		    "Upper bound of the time of these events; absent if it is not known.",
+		    lost_time);
 	put_check(run, to, "latscope_kernel_check_agrees",
 		  "1 if the probe's sum agrees with the kernel's own account.", agrees);
 	put_check(run, to, "latscope_kernel_check_off_ratio",
@@ -248,12 +265,8 @@ static void put_probes(const struct run *run, struct exposition *to)
 {
 	exposition__family(to, EXPOSITION_GAUGE, "latscope_probe_up",
 			   "1 if the probe measures, 0 if this machine cannot.");
-	for (unsigned int i = 0; i < run->nr_probes; i++) {
-		const struct run_probe *probe = &run->probes[i];
-		const struct exposition_label labels[] = { { "probe", probe->name }, { 0 } };
-
-		exposition__value(to, labels, !probe->refused[0]);
-	}
+	for (unsigned int i = 0; i < run->nr_probes; i++)
+		put_labelled(to, "probe", run->probes[i].name, !run->probes[i].refused[0]);
 	exposition__family(to, EXPOSITION_GAUGE, "latscope_probe_info",
 			   "How the probe measures; the value is always 1.");
 	EACH_PROBE(probe, run)
@@ -274,14 +287,11 @@ static void put_keys(const struct metrics *metrics, struct exposition *to)
 	exposition__family(to, EXPOSITION_GAUGE, "latscope_keys",
 			   "Cgroups that have a row in the kernel, by metric.");
 	EACH_PROBE(probe, run)
-	if (probe->by) {
-		const struct exposition_label labels[] = { { "probe", probe->name }, { 0 } };
-
-		exposition__value(to, labels, (double)probe->total.nr_keys);
-	}
-	exposition__family(to, EXPOSITION_GAUGE, "latscope_keys_limit",
-			   "Rows in the kernel; cgroups without a row are counted as (other).");
-	exposition__value(to, NULL, metrics->max_keys);
+	if (probe->by)
+		put_labelled(to, "probe", probe->name, (double)probe->total.nr_keys);
+	put_one(to, EXPOSITION_GAUGE, "latscope_keys_limit",
+		"Rows in the kernel; cgroups without a row are counted as (other).",
+		metrics->max_keys);
 }
 
 /* Of this process; nothing is shown where /proc cannot be read. */
@@ -292,86 +302,62 @@ static void put_process(struct exposition *to)
 	struct rusage usage;
 
 	if (statm && fscanf(statm, "%*u %llu", &pages) == 1) {
-		exposition__family(to, EXPOSITION_GAUGE, "process_resident_memory_bytes",
-				   "Resident memory of latscope.");
-		exposition__value(to, NULL, (double)pages * (double)sysconf(_SC_PAGESIZE));
+		put_one(to, EXPOSITION_GAUGE, "process_resident_memory_bytes",
+			"Resident memory of latscope.",
+			(double)pages * (double)sysconf(_SC_PAGESIZE));
 	}
 	if (statm)
 		fclose(statm);
 	if (getrusage(RUSAGE_SELF, &usage))
 		return;
-	exposition__family(to, EXPOSITION_COUNTER, "process_cpu_seconds_total",
-			   "CPU time of latscope, without that of its programs in the kernel.");
-	exposition__value(to, NULL,
-			  (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-				  (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
+	put_one(to, EXPOSITION_COUNTER, "process_cpu_seconds_total",
+		"CPU time of latscope, without that of its programs in the kernel.",
+		(double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+			(double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
 }
 
 static void put_own(const struct metrics *metrics, struct exposition *to)
 {
-	const struct exposition_label labels[] = { { "version", LATSCOPE_VERSION }, { 0 } };
-
 	exposition__family(to, EXPOSITION_GAUGE, "latscope_build_info",
 			   "Version of latscope; the value is always 1.");
-	exposition__value(to, labels, 1);
-	exposition__family(to, EXPOSITION_GAUGE, "latscope_window_seconds",
-			   "Time since the probes began to count.");
-	exposition__value(to, NULL, seconds(metrics->run->duration_ns));
-	exposition__family(to, EXPOSITION_COUNTER, "latscope_http_requests_total",
-			   "Requests that were answered.");
-	exposition__value(to, NULL, (double)metrics->requests);
+	put_labelled(to, "version", LATSCOPE_VERSION, 1);
+	put_one(to, EXPOSITION_GAUGE, "latscope_window_seconds",
+		"Time since the probes began to count.", seconds(metrics->run->duration_ns));
+	put_one(to, EXPOSITION_COUNTER, "latscope_http_requests_total",
+		"Requests that were answered.", (double)metrics->requests);
 }
 
 static void put_recorder(const struct recorder *recorder, struct exposition *to)
 {
 	struct recorder_state state = recorder__state(recorder);
 
-	exposition__family(to, EXPOSITION_GAUGE, "latscope_recorder_bytes",
-			   "Size of the flight recorder on disk.");
-	exposition__value(to, NULL, (double)state.bytes);
+	put_one(to, EXPOSITION_GAUGE, "latscope_recorder_bytes",
+		"Size of the flight recorder on disk.", (double)state.bytes);
 	exposition__family(to, EXPOSITION_GAUGE, "latscope_recorder_span_seconds",
 			   "Time that the flight recorder has, by level.");
-	for (unsigned int i = 0; i < RECORDER_LEVELS; i++) {
-		const struct exposition_label labels[] = {
-			{ "level", i == RECORDER_FINE ? "fine" : "coarse" }, { 0 }
-		};
-
-		exposition__value(to, labels, seconds(state.span_ns[i]));
-	}
-	exposition__family(to, EXPOSITION_COUNTER, "latscope_recorder_lost_intervals_total",
-			   "Intervals that the flight recorder could not write.");
-	exposition__value(to, NULL, (double)state.lost);
-	exposition__family(to, EXPOSITION_GAUGE, "latscope_recorder_writes",
-			   "1 if the last interval was written, 0 after an error.");
-	exposition__value(to, NULL, !state.err);
+	for (unsigned int i = 0; i < RECORDER_LEVELS; i++)
+		put_labelled(to, "level", i == RECORDER_FINE ? "fine" : "coarse",
+			     seconds(state.span_ns[i]));
+	put_one(to, EXPOSITION_COUNTER, "latscope_recorder_lost_intervals_total",
+		"Intervals that the flight recorder could not write.", (double)state.lost);
+	put_one(to, EXPOSITION_GAUGE, "latscope_recorder_writes",
+		"1 if the last interval was written, 0 after an error.", !state.err);
 }
 
 /* Bodies are requests of OTLP, each with all metrics of a moment. */
 static void put_otlp(const struct sender_counts *counts, struct exposition *to)
 {
-	const struct {
-		const char *result;
-		uint64_t count;
-	} bodies[] = { { "sent", counts->sent },
-		       { "refused", counts->refused },
-		       { "dropped", counts->dropped } };
-
 	exposition__family(to, EXPOSITION_COUNTER, "latscope_otlp_bodies_total",
 			   "Bodies by what became of them; refused and dropped ones are lost.");
-	for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
-		const struct exposition_label labels[] = { { "result", bodies[i].result }, { 0 } };
-
-		exposition__value(to, labels, (double)bodies[i].count);
-	}
-	exposition__family(to, EXPOSITION_COUNTER, "latscope_otlp_retries_total",
-			   "Bodies that were sent again.");
-	exposition__value(to, NULL, (double)counts->retries);
-	exposition__family(to, EXPOSITION_GAUGE, "latscope_otlp_queue_bytes",
-			   "Bodies that wait for the collector.");
-	exposition__value(to, NULL, (double)counts->queued_bytes);
-	exposition__family(to, EXPOSITION_GAUGE, "latscope_otlp_works",
-			   "1 if the last body was taken, 0 after an error.");
-	exposition__value(to, NULL, !counts->fails);
+	put_labelled(to, "result", "sent", (double)counts->sent);
+	put_labelled(to, "result", "refused", (double)counts->refused);
+	put_labelled(to, "result", "dropped", (double)counts->dropped);
+	put_one(to, EXPOSITION_COUNTER, "latscope_otlp_retries_total",
+		"Bodies that were sent again.", (double)counts->retries);
+	put_one(to, EXPOSITION_GAUGE, "latscope_otlp_queue_bytes",
+		"Bodies that wait for the collector.", (double)counts->queued_bytes);
+	put_one(to, EXPOSITION_GAUGE, "latscope_otlp_works",
+		"1 if the last body was taken, 0 after an error.", !counts->fails);
 }
 
 static void put_spool_age(uint64_t oldest_s, struct exposition *to)
@@ -380,51 +366,36 @@ static void put_spool_age(uint64_t oldest_s, struct exposition *to)
 
 	if (!oldest_s)
 		return;
-	exposition__family(to, EXPOSITION_GAUGE, "latscope_clickhouse_spool_age_seconds",
-			   "How long the oldest rows have waited; absent if none waits.");
-	exposition__value(to, NULL, now_s > oldest_s ? (double)(now_s - oldest_s) : 0);
+	put_one(to, EXPOSITION_GAUGE, "latscope_clickhouse_spool_age_seconds",
+		"How long the oldest rows have waited; absent if none waits.",
+		now_s > oldest_s ? (double)(now_s - oldest_s) : 0);
 }
 
 static void put_clickhouse(const struct clickhouse_counts *counts, struct exposition *to)
 {
-	const struct {
-		const char *result;
-		uint64_t count;
-	} rows[] = { { "stored", counts->stored },
-		     { "refused", counts->refused },
-		     { "lost", counts->lost } };
-
 	exposition__family(to, EXPOSITION_COUNTER, "latscope_clickhouse_rows_total",
 			   "Rows by what became of them; refused and lost ones are not stored.");
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const struct exposition_label labels[] = { { "result", rows[i].result }, { 0 } };
-
-		exposition__value(to, labels, (double)rows[i].count);
-	}
-	exposition__family(to, EXPOSITION_COUNTER, "latscope_clickhouse_retries_total",
-			   "Batches that were sent again.");
-	exposition__value(to, NULL, (double)counts->sender.retries);
-	exposition__family(to, EXPOSITION_COUNTER, "latscope_clickhouse_put_off_total",
-			   "Batches that failed several times, and wait until others are stored.");
-	exposition__value(to, NULL, (double)counts->sender.put_off);
-	exposition__family(to, EXPOSITION_GAUGE, "latscope_clickhouse_spool_rows",
-			   "Rows that wait for the server.");
-	exposition__value(to, NULL, (double)counts->spool.rows);
-	exposition__family(to, EXPOSITION_GAUGE, "latscope_clickhouse_spool_bytes",
-			   "Size of the file in which they wait.");
-	exposition__value(to, NULL, (double)counts->spool.bytes);
-	exposition__family(to, EXPOSITION_GAUGE, "latscope_clickhouse_spool_writes",
-			   "1 if the last batch was written to it, 0 after an error.");
-	exposition__value(to, NULL, !counts->spool.err);
+	put_labelled(to, "result", "stored", (double)counts->stored);
+	put_labelled(to, "result", "refused", (double)counts->refused);
+	put_labelled(to, "result", "lost", (double)counts->lost);
+	put_one(to, EXPOSITION_COUNTER, "latscope_clickhouse_retries_total",
+		"Batches that were sent again.", (double)counts->sender.retries);
+	put_one(to, EXPOSITION_COUNTER, "latscope_clickhouse_put_off_total",
+		"Batches that failed several times, and wait until others are stored.",
+		(double)counts->sender.put_off);
+	put_one(to, EXPOSITION_GAUGE, "latscope_clickhouse_spool_rows",
+		"Rows that wait for the server.", (double)counts->spool.rows);
+	put_one(to, EXPOSITION_GAUGE, "latscope_clickhouse_spool_bytes",
+		"Size of the file in which they wait.", (double)counts->spool.bytes);
+	put_one(to, EXPOSITION_GAUGE, "latscope_clickhouse_spool_writes",
+		"1 if the last batch was written to it, 0 after an error.", !counts->spool.err);
 	put_spool_age(counts->spool.oldest_s, to);
-	exposition__family(to, EXPOSITION_GAUGE, "latscope_clickhouse_works",
-			   "1 if the last batch was taken, 0 after an error.");
-	exposition__value(to, NULL, !counts->sender.fails);
+	put_one(to, EXPOSITION_GAUGE, "latscope_clickhouse_works",
+		"1 if the last batch was taken, 0 after an error.", !counts->sender.fails);
 	if (!counts->skew_known)
 		return;
-	exposition__family(to, EXPOSITION_GAUGE, "latscope_clickhouse_clock_skew_seconds",
-			   "This machine's clock minus the server's, in whole seconds.");
-	exposition__value(to, NULL, counts->skew_s);
+	put_one(to, EXPOSITION_GAUGE, "latscope_clickhouse_clock_skew_seconds",
+		"This machine's clock minus the server's, in whole seconds.", counts->skew_s);
 }
 
 void metrics__write(const struct metrics *metrics, struct exposition *to)
@@ -436,9 +407,9 @@ void metrics__write(const struct metrics *metrics, struct exposition *to)
 	if (metrics->recorder)
 		put_recorder(metrics->recorder, to);
 	if (metrics->keeper) {
-		exposition__family(to, EXPOSITION_COUNTER, "latscope_snapshots_total",
-				   "Snapshots made for signals and triggers.");
-		exposition__value(to, NULL, (double)keeper__snapshots(metrics->keeper));
+		put_one(to, EXPOSITION_COUNTER, "latscope_snapshots_total",
+			"Snapshots made for signals and triggers.",
+			(double)keeper__snapshots(metrics->keeper));
 	}
 	if (metrics->otlp)
 		put_otlp(metrics->otlp, to);

@@ -8,9 +8,8 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include <core/clock.h>
 #include <core/sanitize.h>
-
-#include "exposition_otlp.h"
 
 #define URL 2048
 #define HEADERS 16
@@ -19,14 +18,13 @@
 
 struct otlp {
 	struct otlp_config config;
-	char url[URL], shown[POST_TEXT], host[POST_TEXT];
+	char url[URL], host[POST_TEXT];
 	char *headers; /* owned; what the list points into */
 	const char *list[HEADERS + 1];
 	struct sender *sender;
 	struct otlp_past *past;
 	uint64_t start_ns; /* Unix time when counting began */
 	uint64_t next_ns; /* CLOCK_MONOTONIC */
-	bool fails;
 };
 
 /* "name=value" to "name: value" in place. */
@@ -76,7 +74,6 @@ static void make_url(struct otlp *otlp, const char *given)
 	else
 		snprintf(otlp->url, sizeof(otlp->url), "%.*s/v1/metrics", path ? len - 1 : len,
 			 given);
-	post__describe(otlp->url, otlp->shown);
 }
 
 static int begin(struct otlp *otlp)
@@ -89,6 +86,7 @@ static int begin(struct otlp *otlp)
 	config.content_type = "application/json";
 	config.headers = otlp->list;
 	config.gzip = true;
+	config.changed = otlp->config.changed;
 	if (!uname(&name))
 		sanitize__text(otlp->host, sizeof(otlp->host), name.nodename);
 	if (otlp->config.delta) {
@@ -130,21 +128,13 @@ void otlp__free(struct otlp *otlp)
 	free(otlp);
 }
 
-static uint64_t unix_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /*
  * The start must not move, or receivers would take each point for a new beginning. It does only
  * when the clock was set.
  */
 static void set_times(struct otlp *otlp, struct exposition *to, uint64_t elapsed_ns)
 {
-	uint64_t now = unix_ns();
+	uint64_t now = clock__unix_ns();
 	int64_t off = (int64_t)(now - otlp->start_ns - elapsed_ns);
 
 	if (!otlp->start_ns || off > STEP_NS || off < -STEP_NS)
@@ -167,20 +157,9 @@ static void send_metrics(struct otlp *otlp, const struct metrics *metrics, uint6
 		sender__push(otlp->sender, to.out.at, to.out.len, 0);
 }
 
-static void tell_changes(struct otlp *otlp)
-{
-	struct sender_counts counts;
-
-	sender__counts(otlp->sender, &counts);
-	if (counts.fails == otlp->fails)
-		return;
-	otlp->fails = counts.fails;
-	otlp->config.changed(otlp->shown, otlp->fails ? counts.why : NULL);
-}
-
 void otlp__work(struct otlp *otlp, const struct metrics *metrics, uint64_t at_ns, bool is_last)
 {
-	tell_changes(otlp);
+	sender__tell(otlp->sender);
 	if (at_ns < otlp->next_ns && !is_last)
 		return;
 	otlp->next_ns = at_ns + otlp->config.every_ns;
@@ -190,7 +169,7 @@ void otlp__work(struct otlp *otlp, const struct metrics *metrics, uint64_t at_ns
 void otlp__end(struct otlp *otlp)
 {
 	sender__end(otlp->sender, LAST_NS);
-	tell_changes(otlp);
+	sender__tell(otlp->sender);
 }
 
 void otlp__counts(const struct otlp *otlp, struct sender_counts *counts)

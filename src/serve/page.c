@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <core/clock.h>
 #include <print/whole.h>
 #include <store/rundb.h>
 
@@ -22,7 +21,6 @@
 #define LONGEST_NS 3600000000000ULL /* what the ring keeps */
 #define NICE 10
 #define DESCRIPTORS 1024 /* the service has less */
-#define WORK_NS 10000000ULL /* at a time: requests and probes wait meanwhile */
 
 /* ---- the process ---- */
 
@@ -143,11 +141,8 @@ static int start(struct page *page)
 /* 1: the snapshot is not complete yet. */
 static int copy(struct page *page)
 {
-	uint64_t end = clock__now_ns() + WORK_NS;
-	int got = 1;
+	int got = snapshot__work(page->snapshot, &page->recording);
 
-	while (got > 0 && clock__now_ns() < end)
-		got = snapshot__step(page->snapshot, &page->recording);
 	if (got > 0)
 		return got;
 	snapshot__free(page->snapshot);

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <core/clock.h>
 #include <core/sparse.h>
 #include <store/rundb.h>
 
@@ -16,6 +17,7 @@
 #include "ring_files.h"
 
 #define INTERVALS_AT_ONCE 20
+#define WORK_NS 10000000ULL
 #define SECONDS_APART 2000000000ULL /* else the end of the coarse level is not that of all */
 
 /* The segments of a level, open by their directories: deleted ones can still be read. */
@@ -505,6 +507,16 @@ int snapshot__step(struct snapshot *snapshot, struct recording *recording)
 		err = copy_interval(snapshot, recording, &interval);
 	}
 	return err ? err : 1;
+}
+
+int snapshot__work(struct snapshot *snapshot, struct recording *recording)
+{
+	uint64_t end = clock__now_ns() + WORK_NS;
+	int got = 1;
+
+	while (got > 0 && clock__now_ns() < end)
+		got = snapshot__step(snapshot, recording);
+	return got;
 }
 
 int snapshot__find(const char *path)

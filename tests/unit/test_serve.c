@@ -4,9 +4,9 @@
 
 #include <sys/sysinfo.h>
 
-#include <serve/exposition_otlp.h>
-#include <serve/health.h>
 #include <net/listen.h>
+#include <serve/exposition.h>
+#include <serve/health.h>
 #include <serve/series.h>
 #include <serve/trigger.h>
 

@@ -359,13 +359,13 @@ TEST(test_a_damaged_batch_is_not_read)
 	len = (size_t)size_of(path);
 	assert_in_range(len, 600, sizeof(bytes));
 	read_bytes(bytes, len);
-	for (size_t at = 0; at < len; at += at < 120 ? 1 : 23) {
+	for (size_t at = 0; at < len; at += at < 100 ? 1 : 67) {
 		bytes[at] ^= 0x20;
 		write_bytes(bytes, len);
 		read_what_is_left();
 		bytes[at] ^= 0x20;
 	}
-	for (size_t cut = 0; cut < len; cut += 61) {
+	for (size_t cut = 0; cut < len; cut += 191) {
 		write_bytes(bytes, cut);
 		read_what_is_left();
 	}
