@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the data that src/print/html_data.c embeds: series of columns as text, see src/print/html_series.h.
+// Reads the data that src/print/html_data.c embeds: series of columns as text, see src/print/html_page.h.
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const VALUE_OF = {};
 

@@ -10,7 +10,7 @@
 #include <core/sanitize.h>
 #include <core/split.h>
 #include <core/units.h>
-#include <store/size_limits.h>
+#include <store/recording.h>
 
 #define MAX_PID (1 << 22) /* PID_MAX_LIMIT of 64-bit kernels */
 #define MAX_TOP 1000000

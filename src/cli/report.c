@@ -10,7 +10,6 @@
 #include <core/pressure.h>
 #include <print/report.h>
 #include <print/text.h>
-#include <print/whole.h>
 #include <print/why.h>
 #include <stats/group.h>
 #include <store/csv.h>
@@ -213,12 +212,12 @@ static int print_intervals(const struct report *report, struct rundb *db, const 
 		live.ops = &writer_live;
 		live.top = report->options.top;
 	}
-	err = live.ops->open(&live, run);
+	err = live.ops->open ? live.ops->open(&live, run) : 0;
 	while (!err && (err = rundb__next(db, &interval)) > 0) {
 		interval.delta += first;
 		err = live.ops->interval(&live, run, &interval);
 	}
-	return err ? err : live.ops->close(&live, run);
+	return err;
 }
 
 /* What the user can do when rundb cannot read a recording. */

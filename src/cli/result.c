@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <print/activity_text.h>
 #include <print/probe_view.h>
 #include <print/streams.h>
 #include <print/text.h>
-#include <print/whole.h>
+#include <print/report.h>
 #include <print/why.h>
 #include <store/csv.h>
 #include <store/json.h>

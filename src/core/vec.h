@@ -11,4 +11,7 @@
  */
 void *vec__grow(void *array, size_t nr, size_t size);
 
+/* Appends a copy of an element. `array`: address of the pointer to the first. 0 or -ENOMEM. */
+int vec__append(void *array, size_t *nr, const void *element, size_t size);
+
 #endif

@@ -170,9 +170,7 @@ void cell_table__print_text(FILE *out, const struct cell_table *table, bool colo
 
 void cell_table__print_csv(FILE *out, const struct cell_table *table)
 {
-	fputs("cell,probe,metric,statistic,reference,value,ratio,ratio_low,ratio_high,p,p_adjusted,"
-	      "verdict,reason\n",
-	      out);
+	compare__csv_head(out, "cell,probe,metric", "reference", "value");
 	for (size_t i = 0; i < table->nr; i++) {
 		const struct table_row *row = &table->rows[i];
 		struct judge_rules rules = table->experiment->plan.rules;

@@ -5,7 +5,6 @@
 #include <core/sanitize.h>
 #include <core/units.h>
 
-#include "actions.h"
 #include "text.h"
 #include "wrap.h"
 

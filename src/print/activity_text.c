@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "activity_text.h"
 
 #include <inttypes.h>
 #include <string.h>

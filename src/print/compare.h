@@ -31,14 +31,27 @@ void compare__print_value(FILE *out, const struct judged *judged, unsigned int s
 void compare__print_ratio(FILE *out, const struct judged *judged);
 void compare__print_judged(FILE *out, const struct judged *judged, bool color);
 
-/* The same as the last ten fields of a line of CSV, and as JSON. */
+/*
+ * The numbers of a statistic, which CSV and JSON have in this order: JSON all, the odds ratio only
+ * of the tail. Latencies are in us.
+ */
+#define COMPARE_NUMBERS 10
+#define COMPARE_ODDS_RATIO 7
+extern const struct compare_number {
+	const char *name;
+	bool in_csv;
+} compare__numbers[COMPARE_NUMBERS];
+void compare__values(const struct judged *judged, unsigned int statistic,
+		     double values[COMPARE_NUMBERS]);
+
+/* The first line of CSV; `before`: the fields before a statistic; `off`, `on`: its values. */
+void compare__csv_head(FILE *out, const char *before, const char *off, const char *on);
+
+/* The last ten fields of a line of CSV, and the same as JSON. */
 void compare__csv_statistic(FILE *out, const struct judge_rules *rules, const struct judged *judged,
 			    unsigned int statistic);
 struct json_object *compare__json_statistic(const struct judge_rules *rules,
 					    const struct judged *judged, unsigned int statistic);
-
-/* The factor of a statistic in CSV and JSON, where latencies are in us. */
-double compare__scale(unsigned int statistic);
 
 /* The caller frees it; docs/format.md lists the fields. */
 struct json_object *compare__json(const struct comparison *comparison);

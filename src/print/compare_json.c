@@ -8,7 +8,7 @@
 
 #include "compare.h"
 
-static const char *observation_of(unsigned int statistic)
+static const char *unit_of(unsigned int statistic)
 {
 	if (judge__is_rate(statistic))
 		return "per_sec";
@@ -19,21 +19,14 @@ struct json_object *compare__json_statistic(const struct judge_rules *rules,
 					    const struct judged *judged, unsigned int statistic)
 {
 	struct json_object *object = json_object_new_object();
-	double scale = compare__scale(statistic);
+	double values[COMPARE_NUMBERS];
 
+	compare__values(judged, statistic, values);
 	fields__text(object, "statistic", judge__name(statistic));
-	fields__text(object, "unit", observation_of(statistic));
-	fields__number(object, "off", judged->off * scale);
-	fields__number(object, "on", judged->on * scale);
-	fields__number(object, "difference", (judged->on - judged->off) * scale);
-	fields__number(object, "relative", judged->ratio - 1);
-	fields__number(object, "ratio", judged->ratio);
-	fields__number(object, "ratio_low", judged->low);
-	fields__number(object, "ratio_high", judged->high);
-	if (statistic == JUDGE_TAIL)
-		fields__number(object, "odds_ratio", share__odds_ratio(judged->off, judged->on));
-	fields__number(object, "p", judged->p);
-	fields__number(object, "p_adjusted", judged->adjusted);
+	fields__text(object, "unit", unit_of(statistic));
+	for (unsigned int i = 0; i < COMPARE_NUMBERS; i++)
+		if (i != COMPARE_ODDS_RATIO || statistic == JUDGE_TAIL)
+			fields__number(object, compare__numbers[i].name, values[i]);
 	fields__flag(object, "tested", judged->tested);
 	fields__text(object, "verdict",
 		     rules->statistics & 1U << statistic ? judge__verdict(judged) : NULL);

@@ -14,16 +14,16 @@
 #define TEXT UNITS_TEXT
 #define WIDE_RATIO 10 /* larger ratios are printed as factors, not as percent */
 
-struct page {
+struct comparison_view {
 	FILE *out;
 	const struct comparison *comparison;
 	bool color;
 };
 
-static void paint(const struct page *page, const char *code)
+static void paint(const struct comparison_view *view, const char *code)
 {
-	if (page->color)
-		fprintf(page->out, "\033[%sm", code);
+	if (view->color)
+		fprintf(view->out, "\033[%sm", code);
 }
 
 static const char *plural(size_t nr)
@@ -97,24 +97,25 @@ static const char *factor(char buf[TEXT], double ratio, bool as_percent)
 	return buf;
 }
 
-static void print_relative(const struct page *page, double ratio, bool as_percent)
+static void print_relative(const struct comparison_view *view, double ratio, bool as_percent)
 {
 	char text[TEXT], relative[TEXT + 4] = "-";
 
 	if (!isnan(ratio))
 		snprintf(relative, sizeof(relative), "%s%s", factor(text, ratio, as_percent),
 			 as_percent ? " %" : "");
-	fprintf(page->out, " %7s", relative);
+	fprintf(view->out, " %7s", relative);
 }
 
-static void print_interval(const struct page *page, const struct judged *judged, bool as_percent)
+static void print_interval(const struct comparison_view *view, const struct judged *judged,
+			   bool as_percent)
 {
 	char low[TEXT], high[TEXT], text[2 * TEXT + 8] = "";
 
 	if (!isnan(judged->low))
 		snprintf(text, sizeof(text), "[%s, %s]", factor(low, judged->low, as_percent),
 			 factor(high, judged->high, as_percent));
-	fprintf(page->out, " %15s", text);
+	fprintf(view->out, " %15s", text);
 }
 
 static size_t observations_of(const struct group *group, bool intervals)
@@ -138,25 +139,26 @@ static bool none_can_tell(const struct comparison *comparison)
 	return false;
 }
 
-static void print_verdict(const struct page *page, const struct judged *judged, bool wanted)
+static void print_verdict(const struct comparison_view *view, const struct judged *judged,
+			  bool wanted)
 {
 	static const char *const colors[JUDGE_VERDICTS] = { "0", "31", "32", "0", "0" };
 
 	if (!wanted) {
-		fputs(" not tested\n", page->out);
+		fputs(" not tested\n", view->out);
 		return;
 	}
-	paint(page, colors[judged->verdict]);
-	fprintf(page->out, " %s", judge__verdict(judged));
-	paint(page, "0");
-	fputc('\n', page->out);
+	paint(view, colors[judged->verdict]);
+	fprintf(view->out, " %s", judge__verdict(judged));
+	paint(view, "0");
+	fputc('\n', view->out);
 }
 
 /* Name, the values of both groups and their difference. */
-static void print_groups(const struct page *page, const char *name, const char *off, const char *on,
-			 const char *difference)
+static void print_groups(const struct comparison_view *view, const char *name, const char *off,
+			 const char *on, const char *difference)
 {
-	fprintf(page->out, "%-6s %9s %9s %9s", name, off, on, difference);
+	fprintf(view->out, "%-6s %9s %9s %9s", name, off, on, difference);
 }
 
 static const char *rate_difference(char buf[TEXT], double per_second)
@@ -184,10 +186,10 @@ static const struct writing *writing_of(unsigned int statistic)
 	return statistic == JUDGE_TAIL ? &of_share : &of_latency;
 }
 
-static void statistic_row(const struct page *page, const struct judged *judged,
+static void statistic_row(const struct comparison_view *view, const struct judged *judged,
 			  unsigned int statistic)
 {
-	const struct judge_rules *rules = &page->comparison->rules.judge;
+	const struct judge_rules *rules = &view->comparison->rules.judge;
 	bool as_percent = !(judged->ratio >= WIDE_RATIO || judged->high >= WIDE_RATIO);
 	char off[TEXT] = "-", on[TEXT] = "-", difference[TEXT] = "-";
 	const struct writing *writing = writing_of(statistic);
@@ -198,10 +200,10 @@ static void statistic_row(const struct page *page, const struct judged *judged,
 		writing->value(on, judged->on);
 	if (!isnan(judged->on - judged->off))
 		writing->difference(difference, judged->on - judged->off);
-	print_groups(page, judge__name(statistic), off, on, difference);
-	print_relative(page, judged->ratio, as_percent);
-	print_interval(page, judged, as_percent);
-	print_verdict(page, judged, rules->statistics & 1U << statistic);
+	print_groups(view, judge__name(statistic), off, on, difference);
+	print_relative(view, judged->ratio, as_percent);
+	print_interval(view, judged, as_percent);
+	print_verdict(view, judged, rules->statistics & 1U << statistic);
 }
 
 void compare__print_value(FILE *out, const struct judged *judged, unsigned int statistic)
@@ -215,55 +217,56 @@ void compare__print_value(FILE *out, const struct judged *judged, unsigned int s
 
 void compare__print_ratio(FILE *out, const struct judged *judged)
 {
-	const struct page page = { .out = out };
+	const struct comparison_view view = { .out = out };
 
-	print_relative(&page, judged->ratio, !(judged->ratio >= WIDE_RATIO));
+	print_relative(&view, judged->ratio, !(judged->ratio >= WIDE_RATIO));
 }
 
 void compare__print_judged(FILE *out, const struct judged *judged, bool color)
 {
 	bool as_percent = !(judged->ratio >= WIDE_RATIO || judged->high >= WIDE_RATIO);
-	const struct page page = { .out = out, .color = color };
+	const struct comparison_view view = { .out = out, .color = color };
 
-	print_relative(&page, judged->ratio, as_percent);
-	print_interval(&page, judged, as_percent);
-	print_verdict(&page, judged, true);
+	print_relative(&view, judged->ratio, as_percent);
+	print_interval(&view, judged, as_percent);
+	print_verdict(&view, judged, true);
 }
 
-static void max_row(const struct page *page, const struct comparison_total total[2])
+static void max_row(const struct comparison_view *view, const struct comparison_total total[2])
 {
 	double off = (double)total[0].max_ns, on = (double)total[1].max_ns;
 	bool both = total[0].events && total[1].events;
 	double ratio = both && off > 0 ? on / off : NAN;
 	char texts[3][TEXT];
 
-	print_groups(page, "max", total[0].events ? units__ns(texts[0], off) : "-",
+	print_groups(view, "max", total[0].events ? units__ns(texts[0], off) : "-",
 		     total[1].events ? units__ns(texts[1], on) : "-",
 		     both ? latency_difference(texts[2], on - off) : "-");
-	print_relative(page, ratio, ratio < WIDE_RATIO);
-	fputc('\n', page->out);
+	print_relative(view, ratio, ratio < WIDE_RATIO);
+	fputc('\n', view->out);
 }
 
-static void count_rows(const struct page *page, const struct comparison_row *row)
+static void count_rows(const struct comparison_view *view, const struct comparison_row *row)
 {
 	const struct comparison_total *total = row->total;
 
 	char off[TEXT], on[TEXT];
 
-	fprintf(page->out, "%-6s %9s %9s\n", "events", count(off, total[0].events),
+	fprintf(view->out, "%-6s %9s %9s\n", "events", count(off, total[0].events),
 		count(on, total[1].events));
 	if (row->tail->ns)
-		fprintf(page->out, "%-6s %9s %9s\n", "  tail", count(off, total[0].tail),
+		fprintf(view->out, "%-6s %9s %9s\n", "  tail", count(off, total[0].tail),
 			count(on, total[1].tail));
 }
 
 /* Statistics with the same reason share a line. */
-static void reasons(const struct page *page, const struct judged statistics[JUDGE_STATISTICS])
+static void reasons(const struct comparison_view *view,
+		    const struct judged statistics[JUDGE_STATISTICS])
 {
-	uint32_t printed = ~page->comparison->rules.judge.statistics;
+	uint32_t printed = ~view->comparison->rules.judge.statistics;
 	struct wrap wrap = { 0 };
 
-	if (none_can_tell(page->comparison)) /* add_method() prints the reason */
+	if (none_can_tell(view->comparison)) /* add_method() prints the reason */
 		return;
 	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++) {
 		if (printed & 1U << i || !statistics[i].why[0])
@@ -276,7 +279,7 @@ static void reasons(const struct page *page, const struct judged statistics[JUDG
 		}
 		wrap__add(&wrap, ": %s%s",
 			  statistics[i].tested ? "" : "cannot tell: ", statistics[i].why);
-		wrap__print(&wrap, page->out, 0, 2);
+		wrap__print(&wrap, view->out, 0, 2);
 	}
 }
 
@@ -290,7 +293,7 @@ static void add_wilson(struct wrap *wrap, const char *name, const struct compari
 }
 
 /* The interval of each group's tail share, and the ratios of the two. */
-static void describe_tail(const struct page *page, const struct comparison_row *row)
+static void describe_tail(const struct comparison_view *view, const struct comparison_row *row)
 {
 	const struct judged *tail = &row->statistics[JUDGE_TAIL];
 	double odds = share__odds_ratio(tail->off, tail->on);
@@ -309,11 +312,11 @@ static void describe_tail(const struct page *page, const struct comparison_row *
 		wrap__add(&wrap, "; risk ratio %.3g", tail->ratio);
 	if (!isnan(odds))
 		wrap__add(&wrap, ", odds ratio %.3g", odds);
-	wrap__print(&wrap, page->out, 0, 2);
+	wrap__print(&wrap, view->out, 0, 2);
 }
 
 /* Both distributions by log2 bucket: counts, shares, and the ratio of the shares. */
-static void print_buckets(const struct page *page, const struct comparison_row *row)
+static void print_buckets(const struct comparison_view *view, const struct comparison_row *row)
 {
 	const struct comparison_total *off = &row->total[0], *on = &row->total[1];
 	char range[TEXT], counts[2][TEXT], shares[2][TEXT], ratio[TEXT];
@@ -325,13 +328,13 @@ static void print_buckets(const struct page *page, const struct comparison_row *
 		first++;
 	while (!off->buckets[last - 1] && !on->buckets[last - 1])
 		last--;
-	fprintf(page->out, "%-12s %9s %8s %11s %8s %8s\n", "us", judge__groups[0], "share",
+	fprintf(view->out, "%-12s %9s %8s %11s %8s %8s\n", "us", judge__groups[0], "share",
 		judge__groups[1], "share", "ON / OFF");
 	for (unsigned int i = first; i < last; i++) {
 		double off_share = off->events ? (double)off->buckets[i] / (double)off->events : 0;
 		double on_share = on->events ? (double)on->buckets[i] / (double)on->events : 0;
 
-		fprintf(page->out, "%-12s %9s %8s %11s %8s %8s\n", units__bucket(range, i),
+		fprintf(view->out, "%-12s %9s %8s %11s %8s %8s\n", units__bucket(range, i),
 			count(counts[0], off->buckets[i]), share(shares[0], off_share),
 			count(counts[1], on->buckets[i]), share(shares[1], on_share),
 			off_share > 0 && on->events ? factor(ratio, on_share / off_share, false)
@@ -339,7 +342,7 @@ static void print_buckets(const struct page *page, const struct comparison_row *
 	}
 }
 
-static void row_heading(const struct page *page, const struct comparison_row *row)
+static void row_heading(const struct comparison_view *view, const struct comparison_row *row)
 {
 	const struct run_metric *metric = &row->probe->metrics[row->metric];
 	struct wrap wrap = { 0 };
@@ -349,32 +352,32 @@ static void row_heading(const struct page *page, const struct comparison_row *ro
 		wrap__add(&wrap, ": %s", metric->what);
 	else
 		wrap__add(&wrap, ", %s %s", split__name((unsigned int)row->by), row->key);
-	fputc('\n', page->out);
-	paint(page, "1");
-	wrap__print(&wrap, page->out, 0, 2);
-	paint(page, "0");
+	fputc('\n', view->out);
+	paint(view, "1");
+	wrap__print(&wrap, view->out, 0, 2);
+	paint(view, "0");
 }
 
-static void print_row(const struct page *page, const struct comparison_row *row)
+static void print_row(const struct comparison_view *view, const struct comparison_row *row)
 {
 	char interval[TEXT];
 
-	row_heading(page, row);
+	row_heading(view, row);
 	snprintf(interval, sizeof(interval), "%g %% interval",
-		 page->comparison->rules.judge.confidence * 100);
-	fprintf(page->out, "%-6s %9s %9s %17s %15s %s\n", "", judge__groups[0], judge__groups[1],
+		 view->comparison->rules.judge.confidence * 100);
+	fprintf(view->out, "%-6s %9s %9s %17s %15s %s\n", "", judge__groups[0], judge__groups[1],
 		"difference", interval, "verdict");
-	statistic_row(page, &row->statistics[JUDGE_TAIL], JUDGE_TAIL);
-	statistic_row(page, &row->statistics[JUDGE_RATE], JUDGE_RATE);
-	statistic_row(page, &row->statistics[JUDGE_TAIL_RATE], JUDGE_TAIL_RATE);
+	statistic_row(view, &row->statistics[JUDGE_TAIL], JUDGE_TAIL);
+	statistic_row(view, &row->statistics[JUDGE_RATE], JUDGE_RATE);
+	statistic_row(view, &row->statistics[JUDGE_TAIL_RATE], JUDGE_TAIL_RATE);
 	for (unsigned int i = JUDGE_QUANTILE; i < JUDGE_LATENCIES; i++)
-		statistic_row(page, &row->statistics[i], i);
-	max_row(page, row->total);
-	reasons(page, row->statistics);
-	count_rows(page, row);
-	describe_tail(page, row);
+		statistic_row(view, &row->statistics[i], i);
+	max_row(view, row->total);
+	reasons(view, row->statistics);
+	count_rows(view, row);
+	describe_tail(view, row);
 	if (row->by == GROUP_WHOLE)
-		print_buckets(page, row);
+		print_buckets(view, row);
 }
 
 static uint64_t time_of(const struct group *group)
@@ -386,12 +389,12 @@ static uint64_t time_of(const struct group *group)
 	return sum;
 }
 
-static void describe_groups(const struct page *page)
+static void describe_groups(const struct comparison_view *view)
 {
 	char time[TEXT];
 
 	for (unsigned int i = 0; i < 2; i++) {
-		const struct group *group = &page->comparison->groups[i];
+		const struct group *group = &view->comparison->groups[i];
 		struct wrap wrap = { 0 };
 
 		wrap__add(&wrap, "%s: %zu recording%s, %s: %s", judge__groups[i], group->nr,
@@ -399,7 +402,7 @@ static void describe_groups(const struct page *page)
 			  group->recordings[0].path);
 		if (group->nr > 1)
 			wrap__add(&wrap, " to %s", group->recordings[group->nr - 1].path);
-		wrap__print(&wrap, page->out, 0, 5);
+		wrap__print(&wrap, view->out, 0, 5);
 	}
 }
 
@@ -445,15 +448,15 @@ static void add_method(struct wrap *wrap, const struct comparison *comparison)
 		  JUDGE_LEAST_OBSERVATIONS);
 }
 
-static void describe_method(const struct page *page)
+static void describe_method(const struct comparison_view *view)
 {
-	const struct comparison *comparison = page->comparison;
+	const struct comparison *comparison = view->comparison;
 	const struct judge_rules *rules = &comparison->rules.judge;
 	struct wrap wrap = { 0 };
 	const char *before = "";
 
 	add_method(&wrap, comparison);
-	wrap__print(&wrap, page->out, 0, 0);
+	wrap__print(&wrap, view->out, 0, 0);
 	wrap__add(&wrap,
 		  "Intervals: %g %% confidence intervals of the ratio ON / OFF, by Student's t on "
 		  "logarithms. Verdicts are corrected for %zu test%s (Holm). Tested: ",
@@ -469,24 +472,23 @@ static void describe_method(const struct page *page)
 			  1 + rules->min_effect);
 	wrap__add(&wrap, ". A larger latency or share is worse; a higher rate is neither better "
 			 "nor worse. Max and counts are not tested.");
-	wrap__print(&wrap, page->out, 0, 0);
+	wrap__print(&wrap, view->out, 0, 0);
 }
 
-static void doubts(const struct page *page)
+static void doubts(const struct comparison_view *view)
 {
-	const struct comparison *comparison = page->comparison;
+	const struct comparison *comparison = view->comparison;
 	struct wrap wrap = { 0 };
 
 	for (unsigned int i = 0; i < comparison->nr_refusals; i++) {
-		wrap__add(&wrap, "%s: not compared: %s", comparison->refusals[i].probe,
-			  comparison->refusals[i].why);
-		wrap__print(&wrap, page->out, 0, 2);
+		wrap__line(view->out, 0, 2, "%s: not compared: %s", comparison->refusals[i].probe,
+			   comparison->refusals[i].why);
 	}
 	for (size_t i = 0; i < comparison->warnings.nr; i++) {
 		wrap__add(&wrap, "warning: %s", comparison->warnings.lines[i]);
-		paint(page, "33");
-		wrap__print(&wrap, page->out, 0, 2);
-		paint(page, "0");
+		paint(view, "33");
+		wrap__print(&wrap, view->out, 0, 2);
+		paint(view, "0");
 	}
 }
 
@@ -512,9 +514,9 @@ static void add_found(struct wrap *wrap, const struct comparison *comparison,
 	wrap__add(wrap, "%s; ", comparison->verdicts[verdict] ? ")" : "");
 }
 
-static void summary(const struct page *page)
+static void summary(const struct comparison_view *view)
 {
-	const struct comparison *comparison = page->comparison;
+	const struct comparison *comparison = view->comparison;
 	struct wrap wrap = { 0 };
 
 	add_found(&wrap, comparison, JUDGE_WORSE);
@@ -527,18 +529,18 @@ static void summary(const struct page *page)
 		  judge__word(JUDGE_NO_DIFFERENCE));
 	if (comparison->untested)
 		wrap__add(&wrap, "; %zu cannot tell", comparison->untested);
-	fputc('\n', page->out);
-	wrap__print(&wrap, page->out, 0, 2);
+	fputc('\n', view->out);
+	wrap__print(&wrap, view->out, 0, 2);
 }
 
 void compare__print_text(FILE *out, const struct comparison *comparison, bool color)
 {
-	const struct page page = { out, comparison, color };
+	const struct comparison_view view = { out, comparison, color };
 
-	describe_groups(&page);
-	describe_method(&page);
-	doubts(&page);
+	describe_groups(&view);
+	describe_method(&view);
+	doubts(&view);
 	for (size_t i = 0; i < comparison->nr; i++)
-		print_row(&page, &comparison->rows[i]);
-	summary(&page);
+		print_row(&view, &comparison->rows[i]);
+	summary(&view);
 }

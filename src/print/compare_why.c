@@ -61,7 +61,6 @@ static void print_culprits(FILE *out, const struct why_changes *changes,
 static void compare_thresholds(FILE *out, const struct why_changes *changes)
 {
 	char low[2][TEXT], high[2][TEXT];
-	struct wrap wrap = { 0 };
 
 	if (changes->over_low_ns[0] == changes->over_low_ns[1] &&
 	    changes->over_high_ns[0] == changes->over_high_ns[1])
@@ -70,17 +69,15 @@ static void compare_thresholds(FILE *out, const struct why_changes *changes)
 		units__ns(low[i], (double)changes->over_low_ns[i]);
 		units__ns(high[i], (double)changes->over_high_ns[i]);
 	}
-	wrap__add(&wrap,
-		  "warning: the thresholds differ (OFF %s to %s, ON %s to %s), so the slow time "
-		  "is of different samples; record both with the same --over",
-		  low[0], high[0], low[1], high[1]);
-	wrap__print(&wrap, out, 0, 2);
+	wrap__line(out, 0, 2,
+		   "warning: the thresholds differ (OFF %s to %s, ON %s to %s), so the slow time "
+		   "is of different samples; record both with the same --over",
+		   low[0], high[0], low[1], high[1]);
 }
 
 static void print_probe(void *to, const char *probe, const struct why_changes *changes)
 {
 	FILE *out = to;
-	struct wrap wrap = { 0 };
 
 	fprintf(out, "\n%s: slow time per second%*s %10s %10s %11s\n", probe,
 		(int)(44 - strlen(probe) - strlen(": slow time per second")), "", "OFF", "ON",
@@ -95,8 +92,7 @@ static void print_probe(void *to, const char *probe, const struct why_changes *c
 		print_culprits(out, changes, part);
 	}
 	compare_thresholds(out, changes);
-	wrap__add(&wrap, "%s.", changes->sentence);
-	wrap__print(&wrap, out, 0, 2);
+	wrap__line(out, 0, 2, "%s.", changes->sentence);
 }
 
 /* Calls `take` for each probe that both groups explain. 0 or -ENOMEM. */
@@ -158,6 +154,6 @@ int compare__add_why(struct json_object *object, const struct comparison *compar
 {
 	struct json_object *array = json_object_new_array();
 
-	json_object_object_add(object, "why", array);
+	fields__put(object, "why", array);
 	return each_probe(comparison, take_json, array);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "coverage.h"
+#include "text.h"
 
 #include <core/coverage.h>
 #include <core/units.h>

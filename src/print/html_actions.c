@@ -3,14 +3,14 @@
  * SVG, so that it needs no script: the latencies of both tiers over time, below them the share of
  * the bytes on the default tier, and a lane of marks for each kind of action.
  */
-#include "html_actions.h"
+#include "html_data.h"
 
 #include <math.h>
 #include <string.h>
 
 #include <core/units.h>
 
-#include "actions.h"
+#include "text.h"
 #include "html_page.h"
 
 #define LEFT 230 /* labels and names */

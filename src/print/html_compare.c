@@ -205,10 +205,10 @@ static struct json_object *group_json(const struct both *both, unsigned int side
 		fields__text(metric, "probe", wanted->probe->name);
 		fields__text(metric, "name", wanted->probe->metrics[wanted->metric].name);
 		fields__text(metric, "what", wanted->probe->metrics[wanted->metric].what);
-		json_object_object_add(metric, "cells", cells_json(both, grid, i));
+		fields__put(metric, "cells", cells_json(both, grid, i));
 		json_object_array_add(metrics, metric);
 	}
-	json_object_object_add(object, "metrics", metrics);
+	fields__put(object, "metrics", metrics);
 	return object;
 }
 
@@ -219,13 +219,13 @@ static struct json_object *data_json(const struct both *both)
 	struct json_object *compare = compare__json(both->comparison);
 
 	compare__add_why(compare, both->comparison);
-	json_object_object_add(object, "kind", json_object_new_string("compare"));
+	fields__text(object, "kind", "compare");
 	fields__count(object, "columns", both->columns);
 	fields__count(object, "width_ns", both->width_ns);
 	for (unsigned int side = 0; side < 2; side++)
 		json_object_array_add(groups, group_json(both, side));
-	json_object_object_add(object, "groups", groups);
-	json_object_object_add(object, "compare", compare);
+	fields__put(object, "groups", groups);
+	fields__put(object, "compare", compare);
 	return object;
 }
 

@@ -16,18 +16,18 @@
 #define KEYS_ROOM (512 << 10) /* more of the keys' slots are left out */
 
 /* Columns of a metric, or of a key. */
-static int start_line(struct html_line *line)
+static int start_track(struct html_track *track)
 {
-	int err = html_series__open(&line->slots);
+	int err = html_series__open(&track->slots);
 
-	return err ? err : html_series__open(&line->sums);
+	return err ? err : html_series__open(&track->sums);
 }
 
-static void clear_line(struct html_line *line)
+static void clear_track(struct html_track *track)
 {
-	html_series__clear(&line->slots);
-	html_series__clear(&line->sums);
-	sparse__clear(&line->sum);
+	html_series__clear(&track->slots);
+	html_series__clear(&track->sums);
+	sparse__clear(&track->sum);
 }
 
 /* The keys of the first metric with the most time in each split. */
@@ -50,7 +50,7 @@ static int start_keys(struct html_probe *to, const struct run_probe *probe, unsi
 				continue;
 			}
 			to->keys[to->nr_keys].index = (size_t)(ranked[i] - probe->total.keys);
-			err = start_line(&to->keys[to->nr_keys++]);
+			err = start_track(&to->keys[to->nr_keys++]);
 		}
 		free(ranked);
 	}
@@ -66,7 +66,7 @@ static int start_probe(struct html_data *data, unsigned int index, unsigned int 
 	if (probe->refused[0])
 		return 0;
 	for (unsigned int i = 0; !err && i < probe->nr_metrics; i++)
-		err = start_line(&to->metrics[i]);
+		err = start_track(&to->metrics[i]);
 	if (!err && probe->nr_metrics)
 		err = start_keys(to, probe, top);
 	if (!err && probe->why)
@@ -100,9 +100,9 @@ void html_data__clear(struct html_data *data)
 		struct html_probe *probe = &data->probes[i];
 
 		for (unsigned int metric = 0; metric < RUN_METRICS; metric++)
-			clear_line(&probe->metrics[metric]);
+			clear_track(&probe->metrics[metric]);
 		for (size_t key = 0; key < probe->nr_keys; key++)
-			clear_line(&probe->keys[key]);
+			clear_track(&probe->keys[key]);
 		free(probe->keys);
 		html_why__clear(&probe->why);
 	}
@@ -120,20 +120,20 @@ static void end_edges(struct html_data *data)
 
 static int end_metric(struct html_data *data, unsigned int index, unsigned int metric)
 {
-	struct html_line *line = &data->probes[index].metrics[metric];
+	struct html_track *track = &data->probes[index].metrics[metric];
 	struct lat_cell *cell = &data->cells[index].metrics[metric];
-	int err = sparse__set(&line->sum, &cell->hist);
+	int err = sparse__set(&track->sum, &cell->hist);
 
 	if (err)
 		return err;
-	html_series__hist(&line->slots, &line->sum, (const uint64_t *)cell->counts);
+	html_series__hist(&track->slots, &track->sum, (const uint64_t *)cell->counts);
 	if (!metric)
 		html_svg__add(&data->pictures[index], data->column, data->columns, &cell->hist);
 	memset(cell, 0, sizeof(*cell));
 	return 0;
 }
 
-static void end_key(struct html_line *key)
+static void end_key(struct html_track *key)
 {
 	html_series__hist(&key->slots, &key->sum, NULL);
 	html_series__sums(&key->sums, sparse__count(&key->sum), key->sum.sum_ns, key->sum.max_ns);
@@ -203,23 +203,18 @@ static struct json_object *columns_json(struct html_data *data)
 	fields__count(object, "nr", data->column);
 	fields__count(object, "intervals", data->nr);
 	fields__count(object, "per", data->per);
-	json_object_object_add(object, "edges", html_series__json(&data->edges));
+	fields__put(object, "edges", html_series__json(&data->edges));
 	return object;
 }
 
-static struct json_object *counts_json(void)
+static struct json_object *make_count(const void *unused, size_t at)
 {
-	struct json_object *array = json_object_new_array();
+	struct json_object *count = json_object_new_object();
 
-	for (unsigned int i = 0; i < LAT_COUNTS; i++) {
-		const char *name = counts__name(i);
-		struct json_object *count = json_object_new_object();
-
-		fields__text(count, "name", name);
-		fields__flag(count, "term", counts__is_term(i));
-		json_object_array_add(array, count);
-	}
-	return array;
+	(void)unused;
+	fields__text(count, "name", counts__name((unsigned int)at));
+	fields__flag(count, "term", counts__is_term((unsigned int)at));
+	return count;
 }
 
 static struct json_object *metrics_json(struct html_probe *from, const struct run_probe *probe)
@@ -231,7 +226,7 @@ static struct json_object *metrics_json(struct html_probe *from, const struct ru
 
 		fields__text(object, "name", probe->metrics[i].name);
 		fields__text(object, "what", probe->metrics[i].what);
-		json_object_object_add(object, "cells", html_series__json(&from->metrics[i].slots));
+		fields__put(object, "cells", html_series__json(&from->metrics[i].slots));
 		json_object_array_add(array, object);
 	}
 	return array;
@@ -259,9 +254,8 @@ static struct json_object *keys_json(struct html_probe *from, const struct run_p
 
 		fields__text(object, "by", split__name(key->key.by));
 		fields__text(object, "name", key->name);
-		json_object_object_add(object, slots ? "cells" : "sums",
-				       html_series__json(slots ? &from->keys[i].slots
-							       : &from->keys[i].sums));
+		fields__put(object, slots ? "cells" : "sums",
+			    html_series__json(slots ? &from->keys[i].slots : &from->keys[i].sums));
 		json_object_array_add(array, object);
 	}
 	return array;
@@ -288,11 +282,11 @@ static struct json_object *probe_json(struct html_data *data, unsigned int index
 	fields__text(object, "refused", probe->refused[0] ? probe->refused : NULL);
 	if (probe->refused[0] || !probe->nr_metrics)
 		return object;
-	json_object_object_add(object, "metrics", metrics_json(from, probe));
-	json_object_object_add(object, "keys", keys_json(from, probe, slots));
-	json_object_object_add(object, "left_out", left_out_json(from));
+	fields__put(object, "metrics", metrics_json(from, probe));
+	fields__put(object, "keys", keys_json(from, probe, slots));
+	fields__put(object, "left_out", left_out_json(from));
 	if (probe->why)
-		json_object_object_add(object, "why", html_why__json(&from->why, data->run, probe));
+		fields__put(object, "why", html_why__json(&from->why, data->run, probe));
 	return object;
 }
 
@@ -303,7 +297,7 @@ void html_data__json(struct html_data *data, struct json_object *to)
 
 	for (unsigned int i = 0; i < data->run->nr_probes; i++)
 		json_object_array_add(probes, probe_json(data, i, slots));
-	json_object_object_add(to, "columns", columns_json(data));
-	json_object_object_add(to, "counts", counts_json());
-	json_object_object_add(to, "series", probes);
+	fields__put(to, "columns", columns_json(data));
+	fields__list(to, "counts", LAT_COUNTS, make_count, NULL);
+	fields__put(to, "series", probes);
 }

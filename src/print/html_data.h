@@ -4,18 +4,105 @@
 #define LATSCOPE_PRINT_HTML_DATA_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 #include <core/run.h>
+#include <core/table.h>
+#include <stats/why.h>
 
-#include "html_actions.h"
 #include "html_page.h"
-#include "html_series.h"
-#include "html_why.h"
 
 struct json_object;
 
+/* ---- html_actions.c ---- */
+
+#define HTML_ACTION_COLUMNS 200
+#define HTML_ACTION_LANES 8 /* kinds of action that are drawn */
+#define HTML_ACTION_KEYS 40 /* lines of the table */
+#define HTML_ACTION_LABEL 64
+
+enum html_action_line {
+	HTML_ACTION_DEFAULT, /* latency of that tier */
+	HTML_ACTION_ALTERNATE,
+	HTML_ACTION_SHARE, /* of the bytes on the default tier */
+	HTML_ACTION_LINES,
+};
+
+/* Zeroed before the first html_actions__add(). */
+struct html_actions {
+	const struct table *table; /* NULL: there is none */
+	size_t columns;
+	struct {
+		double sums[HTML_ACTION_COLUMNS];
+		uint32_t rows[HTML_ACTION_COLUMNS];
+		double low, high; /* of all rows */
+		bool known;
+	} lines[HTML_ACTION_LINES];
+	struct {
+		char label[HTML_ACTION_LABEL];
+		bool at[HTML_ACTION_COLUMNS];
+		uint64_t count;
+	} lanes[HTML_ACTION_LANES];
+	unsigned int nr_lanes;
+	bool more; /* kinds without a lane */
+	uint64_t times[HTML_ACTION_KEYS]; /* rows of each key */
+};
+
+/* The rows of the interval; `column` of `columns` is where they belong. */
+void html_actions__add(struct html_actions *actions, const struct table *table, size_t column,
+		       size_t columns);
+
+/* A picture and a table; nothing if there is no table. */
+void html_actions__print(FILE *out, const struct html_actions *actions, uint64_t start_ns,
+			 uint64_t end_ns);
+
+/* ---- html_why.c ---- */
+
+#define HTML_PAIRS 40 /* of victim and culprit, the largest; the others share one */
+#define HTML_SLOW_SPANS 40 /* the recording is divided into so many spans, and of each */
+#define HTML_SLOW_EACH 4 /* the slowest events are kept */
+
+struct html_sums {
+	uint64_t ns, events; /* of the current column */
+	struct html_series series;
+};
+
+/* Tasks of one name are one victim, and one culprit. */
+struct html_pair {
+	const char *victim, *part, *culprit; /* of the first of them; culprit "": none */
+	bool victims, culprits; /* there are several */
+	uint64_t ns;
+	struct html_sums sums;
+};
+
+/* Zeroed before html_why__start(). */
+struct html_why {
+	bool used;
+	size_t nr_pairs, nr_shown; /* HTML_PAIRS of them at most */
+	struct why_summary summary;
+	struct html_sums parts[WHY_PARTS];
+	struct html_pair *pairs; /* the largest first */
+	struct html_sums others; /* of pairs that are not shown */
+	struct why_slow *slow; /* HTML_SLOW_SPANS * HTML_SLOW_EACH; ns == 0: none */
+};
+
+int html_why__start(struct html_why *why, const struct run *run, const struct run_probe *probe);
+
+/* The rows of the interval; `column` of `columns` is where they belong. 0 or -ENOMEM. */
+int html_why__add(struct html_why *why, const struct run_probe *probe, size_t column,
+		  size_t columns);
+void html_why__end_column(struct html_why *why);
+
+struct json_object *html_why__json(struct html_why *why, const struct run *run,
+				   const struct run_probe *probe);
+void html_why__clear(struct html_why *why);
+
+/* ---- html_data.c ---- */
+
 /* A metric or a key. */
-struct html_line {
+struct html_track {
 	size_t index; /* of the key in the run's totals */
 	struct sparse sum; /* of the current column */
 	struct html_series slots; /* histograms */
@@ -23,8 +110,8 @@ struct html_line {
 };
 
 struct html_probe {
-	struct html_line metrics[RUN_METRICS];
-	struct html_line *keys;
+	struct html_track metrics[RUN_METRICS];
+	struct html_track *keys;
 	size_t nr_keys;
 	size_t left_out[LAT_BY_COUNT]; /* keys of each split */
 	struct html_why why;

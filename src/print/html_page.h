@@ -7,8 +7,7 @@
 #include <stdio.h>
 
 #include <core/run.h>
-
-#include "html_series.h"
+#include <core/sparse.h>
 
 struct json_object;
 
@@ -51,5 +50,42 @@ void html_svg__add(struct html_svg *svg, size_t column, size_t columns,
 		   const struct lat_hist *hist);
 void html_svg__print(FILE *out, const struct html_svg *svg, const char *title, uint64_t start_ns,
 		     uint64_t end_ns);
+
+/* ---- html_series.c ---- */
+
+#define HTML_COLUMNS 1000 /* most columns of a page */
+
+struct html_series {
+	FILE *stream;
+	char *text;
+	size_t size;
+	uint64_t empty; /* columns */
+};
+
+/* 0 or -ENOMEM. The caller must always call html_series__clear(). */
+int html_series__open(struct html_series *series);
+void html_series__clear(struct html_series *series);
+
+void html_series__number(struct html_series *series, uint64_t value);
+
+/*
+ * The next column. Number of slots + 1, then for each the distance to the one before and its count;
+ * sum, maximum, tail. With `counts` (of enum lat_count), their number, and for each the number of
+ * the count and its value.
+ */
+void html_series__hist(struct html_series *series, const struct sparse *hist,
+		       const uint64_t *counts);
+
+/* The next column: events + 1, sum, maximum. */
+void html_series__sums(struct html_series *series, uint64_t events, uint64_t sum, uint64_t max);
+
+/* A column without anything. */
+void html_series__empty(struct html_series *series);
+
+/* Length so far. */
+size_t html_series__length(struct html_series *series);
+
+/* The text; NULL: no memory. */
+struct json_object *html_series__json(struct html_series *series);
 
 #endif

@@ -165,10 +165,10 @@ static struct json_object *data_json(struct html_data *data, const struct html_r
 	report__add_correlation(report, of->correlation);
 	report__add_pressure_pairs(report, of->correlation);
 	shorten(report);
-	json_object_object_add(object, "kind", json_object_new_string("report"));
+	fields__text(object, "kind", "report");
 	html_data__json(data, object);
-	json_object_object_add(object, "correlated", flags(data, of->timeline->correlated));
-	json_object_object_add(object, "report", report);
+	fields__put(object, "correlated", flags(data, of->timeline->correlated));
+	fields__put(object, "report", report);
 	return object;
 }
 
@@ -209,11 +209,9 @@ int html__report(FILE *out, const struct html_report *report)
 
 	if (!data)
 		return -ENOMEM;
-	err = html_data__start(data, report->run, report->timeline->nr, report->top);
-	if (!err)
-		err = read_intervals(data, report->db);
-	if (!err)
-		err = print_page(out, data, report);
+	err = html_data__start(data, report->run, report->timeline->nr, report->top) ?:
+	      read_intervals(data, report->db) ?:
+	      print_page(out, data, report);
 	html_data__clear(data);
 	free(data);
 	return err;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "html_series.h"
+#include "html_page.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -67,7 +67,7 @@ static void put_counts(struct html_series *series, const uint64_t *counts)
 	}
 }
 
-static bool any(const uint64_t *counts)
+static bool has_counts(const uint64_t *counts)
 {
 	for (unsigned int i = 0; counts && i < LAT_COUNTS; i++) {
 		if (counts[i])
@@ -81,7 +81,7 @@ void html_series__hist(struct html_series *series, const struct sparse *hist,
 {
 	uint32_t before = 0;
 
-	if (!hist->nr && !any(counts)) {
+	if (!hist->nr && !has_counts(counts)) {
 		html_series__empty(series);
 		return;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "html_why.h"
+#include "html_data.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,21 +12,14 @@
 
 #define FRAMES 16 /* of a stack */
 
-static bool same_name(const char *one, const char *other)
-{
-	size_t len = names__length(one);
-
-	return len == names__length(other) && !strncmp(one, other, len);
-}
-
 static struct html_pair *find_pair(struct html_why *why, const char *victim, const char *part,
 				   const char *culprit)
 {
 	for (size_t i = 0; i < why->nr_pairs; i++) {
 		struct html_pair *pair = &why->pairs[i];
 
-		if (!strcmp(pair->part, part) && same_name(pair->victim, victim) &&
-		    same_name(pair->culprit, culprit))
+		if (!strcmp(pair->part, part) && why_tasks__same_name(pair->victim, victim) &&
+		    why_tasks__same_name(pair->culprit, culprit))
 			return pair;
 	}
 	return NULL;
@@ -195,7 +188,7 @@ static struct json_object *parts_json(struct html_why *why, const struct run_pro
 		object = json_object_new_object();
 		fields__text(object, "name", why__part(probe->name, i)->name);
 		fields__text(object, "what", why__part(probe->name, i)->what);
-		json_object_object_add(object, "sums", html_series__json(&why->parts[i].series));
+		fields__put(object, "sums", html_series__json(&why->parts[i].series));
 		json_object_array_add(array, object);
 	}
 	return array;
@@ -209,23 +202,18 @@ static struct json_object *name_json(const char *name, bool several)
 	return json_object_new_string_len(name, (int)len);
 }
 
-static struct json_object *pairs_json(struct html_why *why)
+static struct json_object *make_pair(const void *pairs, size_t at)
 {
-	struct json_object *array = json_object_new_array();
+	/* The series ends what it has when it becomes JSON. */
+	struct html_pair *pair = (struct html_pair *)pairs + at;
+	struct json_object *object = json_object_new_object();
 
-	for (size_t i = 0; i < why->nr_shown; i++) {
-		struct html_pair *pair = &why->pairs[i];
-		struct json_object *object = json_object_new_object();
-
-		json_object_object_add(object, "victim", name_json(pair->victim, pair->victims));
-		fields__text(object, "part", pair->part);
-		json_object_object_add(object, "culprit",
-				       *pair->culprit ? name_json(pair->culprit, pair->culprits)
-						      : NULL);
-		json_object_object_add(object, "sums", html_series__json(&pair->sums.series));
-		json_object_array_add(array, object);
-	}
-	return array;
+	fields__put(object, "victim", name_json(pair->victim, pair->victims));
+	fields__text(object, "part", pair->part);
+	fields__put(object, "culprit",
+		    *pair->culprit ? name_json(pair->culprit, pair->culprits) : NULL);
+	fields__put(object, "sums", html_series__json(&pair->sums.series));
+	return object;
 }
 
 /* Names of the frames, innermost first. */
@@ -267,8 +255,8 @@ static struct json_object *slow_json(const struct run *run, const struct run_pro
 	fields__text(object, "process", slow->process);
 	fields__text(object, "comm", slow->comm);
 	fields__text(object, "cgroup", slow->cgroup);
-	json_object_object_add(object, "tid", json_object_new_int64(slow->tid));
-	json_object_object_add(object, "cpu", json_object_new_int64(slow->cpu));
+	fields__put(object, "tid", json_object_new_int64(slow->tid));
+	fields__put(object, "cpu", json_object_new_int64(slow->cpu));
 	fields__text(object, "waker", *slow->waker ? slow->waker : NULL);
 	if (*slow->disk) {
 		fields__text(object, "disk", slow->disk);
@@ -279,13 +267,12 @@ static struct json_object *slow_json(const struct run *run, const struct run_pro
 		if (why__part(probe->name, i)->name && slow->part_ns[i])
 			fields__count(parts, why__part(probe->name, i)->name, slow->part_ns[i]);
 	}
-	json_object_object_add(object, "parts", parts);
-	json_object_object_add(object, "culprits", culprits_json(slow));
-	json_object_object_add(object, "stack_tid", json_object_new_int64(slow->stack_tid));
-	json_object_object_add(object, "kernel", stack_json(&run->frames, 0, slow->kernel_stack));
-	json_object_object_add(object, "user",
-			       stack_json(&run->frames, (uint64_t)slow->stack_pid,
-					  slow->user_stack));
+	fields__put(object, "parts", parts);
+	fields__put(object, "culprits", culprits_json(slow));
+	fields__put(object, "stack_tid", json_object_new_int64(slow->stack_tid));
+	fields__put(object, "kernel", stack_json(&run->frames, 0, slow->kernel_stack));
+	fields__put(object, "user",
+		    stack_json(&run->frames, (uint64_t)slow->stack_pid, slow->user_stack));
 	return object;
 }
 
@@ -297,14 +284,14 @@ struct json_object *html_why__json(struct html_why *why, const struct run *run,
 
 	fields__text(object, "conclusion", why->summary.sentence);
 	fields__count(object, "metric", why__words(probe->name)->metric);
-	json_object_object_add(object, "parts", parts_json(why, probe));
-	json_object_object_add(object, "pairs", pairs_json(why));
+	fields__put(object, "parts", parts_json(why, probe));
+	fields__list(object, "pairs", why->nr_shown, make_pair, why->pairs);
 	fields__count(object, "nr_others", why->nr_pairs - why->nr_shown);
-	json_object_object_add(object, "others", html_series__json(&why->others.series));
+	fields__put(object, "others", html_series__json(&why->others.series));
 	for (size_t i = 0; i < (size_t)HTML_SLOW_SPANS * HTML_SLOW_EACH; i++) {
 		if (why->slow[i].ns)
 			json_object_array_add(slow, slow_json(run, probe, &why->slow[i]));
 	}
-	json_object_object_add(object, "slow", slow);
+	fields__put(object, "slow", slow);
 	return object;
 }

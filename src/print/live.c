@@ -102,25 +102,11 @@ static int live__interval(struct writer *writer, const struct run *run,
 	return err ? err : pass_on(out);
 }
 
-static int live__close(struct writer *writer, const struct run *run)
-{
-	(void)run;
-	return pass_on(stream_of(writer));
-}
-
 const struct writer_ops writer_live = {
 	.name = "live",
 	.open = live__open,
 	.interval = live__interval,
-	.close = live__close,
 };
-
-static int live_json__open(struct writer *writer, const struct run *run)
-{
-	(void)run;
-	stream_of(writer);
-	return 0;
-}
 
 static int live_json__interval(struct writer *writer, const struct run *run,
 			       const struct run_interval *interval)
@@ -133,9 +119,7 @@ static int live_json__interval(struct writer *writer, const struct run *run,
 
 const struct writer_ops writer_live_json = {
 	.name = "live_json",
-	.open = live_json__open,
 	.interval = live_json__interval,
-	.close = live__close,
 };
 
 static int live_csv__open(struct writer *writer, const struct run *run)
@@ -160,5 +144,4 @@ const struct writer_ops writer_live_csv = {
 	.name = "live_csv",
 	.open = live_csv__open,
 	.interval = live_csv__interval,
-	.close = live__close,
 };

@@ -156,21 +156,18 @@ void report__print_pressure(FILE *out, const struct correlation *correlation)
 {
 	const struct timeline *timeline = correlation->timeline;
 	const char *cgroup = timeline->run->pressure.cgroup, *why = timeline->run->pressure.why;
-	struct wrap wrap = { 0 };
 
 	if (!timeline->nr || correlation->nr == correlation->nr_keys)
 		return;
 	fputc('\n', out);
-	wrap__add(
-		&wrap,
+	wrap__line(
+		out, 0, 2,
 		"Pressure of the %s%s: share of the time in which a task waited (PSI; full: while "
 		"none worked), major page faults and reclaimed pages",
 		cgroup ? "cgroup " : "whole machine", cgroup ? cgroup : "");
-	wrap__print(&wrap, out, 0, 2);
 	print_lines(out, correlation);
 	if (why[0]) {
-		wrap__add(&wrap, "unknown: %s", why);
-		wrap__print(&wrap, out, 2, 2);
+		wrap__line(out, 2, 2, "unknown: %s", why);
 	}
 	for (unsigned int i = 0; timeline->nr > 1 && i < timeline->nr_probes; i++)
 		print_answers(out, correlation, i);

@@ -13,7 +13,7 @@
 #define BAR 4
 #define MOST_SPANS 8 /* of correlated intervals that are listed */
 
-struct page {
+struct timeline_view {
 	FILE *out;
 	const struct timeline *timeline;
 	unsigned int top;
@@ -43,9 +43,9 @@ static const char *interval_text(const struct timeline *timeline, char text[TEXT
 	return units__duration(text, timeline->run->interval_ns);
 }
 
-static void explain(const struct page *page)
+static void explain(const struct timeline_view *view)
 {
-	const struct timeline *timeline = page->timeline;
+	const struct timeline *timeline = view->timeline;
 	struct wrap wrap = { 0 };
 	char text[TEXT];
 
@@ -63,37 +63,37 @@ static void explain(const struct page *page)
 		  timeline->rules.slow_ns ? "that long" : "among the slowest 1 % of the recording");
 	if (timeline->nr_correlated)
 		wrap__add(&wrap, "; *: two probes correlate, see below");
-	wrap__print(&wrap, page->out, 0, 2);
+	wrap__print(&wrap, view->out, 0, 2);
 }
 
-static void headings(const struct page *page)
+static void headings(const struct timeline_view *view)
 {
-	const struct timeline *timeline = page->timeline;
+	const struct timeline *timeline = view->timeline;
 	char cell[2 * TEXT], text[TEXT];
 
-	fprintf(page->out, "\n%9s", "");
+	fprintf(view->out, "\n%9s", "");
 	for (unsigned int i = 0; i < timeline->nr_probes; i++) {
 		const char *name = timeline->probes[i].probe->name;
 
-		fprintf(page->out, i + 1 < timeline->nr_probes ? "  %-21.21s" : "  %.21s", name);
+		fprintf(view->out, i + 1 < timeline->nr_probes ? "  %-21.21s" : "  %.21s", name);
 	}
-	fprintf(page->out, "\n%9s", "");
+	fprintf(view->out, "\n%9s", "");
 	for (unsigned int i = 0; i < timeline->nr_probes; i++) {
 		snprintf(cell, sizeof(cell), "slow: >= %s",
 			 units__ns(text, (double)timeline->probes[i].slow_ns));
 		if (!timeline->probes[i].events)
 			strcpy(cell, "no events");
-		fprintf(page->out, i + 1 < timeline->nr_probes ? "  %-21.21s" : "  %.21s", cell);
+		fprintf(view->out, i + 1 < timeline->nr_probes ? "  %-21.21s" : "  %.21s", cell);
 	}
-	fprintf(page->out, "\n%9s", "end (s)");
+	fprintf(view->out, "\n%9s", "end (s)");
 	for (unsigned int i = 0; i < timeline->nr_probes; i++)
-		fprintf(page->out, i + 1 < timeline->nr_probes ? "  %7s %8s     " : "  %7s %8s",
+		fprintf(view->out, i + 1 < timeline->nr_probes ? "  %7s %8s     " : "  %7s %8s",
 			"slow", "p99");
-	fputc('\n', page->out);
+	fputc('\n', view->out);
 }
 
-static void print_cell(const struct page *page, const struct timeline_cell *cell, double most,
-		       bool last)
+static void print_cell(const struct timeline_view *view, const struct timeline_cell *cell,
+		       double most, bool last)
 {
 	double share = share_of(cell);
 	int len = most > 0 ? (int)ceil(share / most * BAR) : 0;
@@ -103,11 +103,11 @@ static void print_cell(const struct page *page, const struct timeline_cell *cell
 		units__ratio(slow, share);
 		units__ns(p99, (double)cell->p99_ns);
 	}
-	fprintf(page->out, "  %7s %8s", slow, p99);
+	fprintf(view->out, "  %7s %8s", slow, p99);
 	if (len || !last)
-		fprintf(page->out, " %.*s", len, "@@@@");
+		fprintf(view->out, " %.*s", len, "@@@@");
 	if (!last)
-		fprintf(page->out, "%*s", BAR - len, "");
+		fprintf(view->out, "%*s", BAR - len, "");
 }
 
 static bool line_is_correlated(const struct timeline *timeline, size_t line)
@@ -121,9 +121,9 @@ static bool line_is_correlated(const struct timeline *timeline, size_t line)
 	return false;
 }
 
-static void print_lines(const struct page *page)
+static void print_lines(const struct timeline_view *view)
 {
-	const struct timeline *timeline = page->timeline;
+	const struct timeline *timeline = view->timeline;
 	double most[RUN_PROBES];
 
 	for (unsigned int i = 0; i < timeline->nr_probes; i++)
@@ -132,19 +132,19 @@ static void print_lines(const struct page *page)
 		size_t last = (i + 1) * timeline->per_line;
 
 		last = (last < timeline->nr ? last : timeline->nr) - 1;
-		fprintf(page->out, "%c%8.3f", line_is_correlated(timeline, i) ? '*' : ' ',
+		fprintf(view->out, "%c%8.3f", line_is_correlated(timeline, i) ? '*' : ' ',
 			(double)timeline->end_ns[last] / 1e9);
 		for (unsigned int j = 0; j < timeline->nr_probes; j++)
-			print_cell(page, &timeline->probes[j].lines[i], most[j],
+			print_cell(view, &timeline->probes[j].lines[i], most[j],
 				   j + 1 == timeline->nr_probes);
-		fputc('\n', page->out);
+		fputc('\n', view->out);
 	}
 }
 
 /* Prints adjacent intervals as one span. */
-static void list_correlated(const struct page *page, const struct timeline_pair *pair)
+static void list_correlated(const struct timeline_view *view, const struct timeline_pair *pair)
 {
-	const struct timeline *timeline = page->timeline;
+	const struct timeline *timeline = view->timeline;
 	const bool *one = timeline->probes[pair->a].is_worst;
 	const bool *other = timeline->probes[pair->b].is_worst;
 	size_t spans = 0, next;
@@ -165,12 +165,12 @@ static void list_correlated(const struct page *page, const struct timeline_pair 
 	}
 	if (spans > MOST_SPANS)
 		wrap__add(&wrap, " and %zu more", spans - MOST_SPANS);
-	wrap__print(&wrap, page->out, 4, 0);
+	wrap__print(&wrap, view->out, 4, 0);
 }
 
-static void print_pair(const struct page *page, const struct timeline_pair *pair)
+static void print_pair(const struct timeline_view *view, const struct timeline_pair *pair)
 {
-	const struct timeline *timeline = page->timeline;
+	const struct timeline *timeline = view->timeline;
 	const struct ranks_correlation *found = &pair->found;
 	struct wrap wrap = { 0 };
 
@@ -181,14 +181,14 @@ static void print_pair(const struct page *page, const struct timeline_pair *pair
 			  found->rho, found->low, found->high, pair->adjusted, found->effective);
 	if (pair->why[0])
 		wrap__add(&wrap, ": %s", pair->why);
-	wrap__print(&wrap, page->out, 2, 2);
+	wrap__print(&wrap, view->out, 2, 2);
 	if (pair->verdict == TIMELINE_POSITIVE)
-		list_correlated(page, pair);
+		list_correlated(view, pair);
 }
 
-static void print_pairs(const struct page *page)
+static void print_pairs(const struct timeline_view *view)
 {
-	const struct timeline *timeline = page->timeline;
+	const struct timeline *timeline = view->timeline;
 	struct wrap wrap = { 0 };
 
 	if (!timeline->nr_pairs)
@@ -199,35 +199,35 @@ static void print_pairs(const struct page *page)
 		  "autocorrelation; p corrected for %u pair%s (Holm)",
 		  timeline->nr, plural(timeline->nr), timeline->rules.confidence * 100,
 		  timeline->nr_pairs, plural(timeline->nr_pairs));
-	fputc('\n', page->out);
-	wrap__print(&wrap, page->out, 0, 2);
+	fputc('\n', view->out);
+	wrap__print(&wrap, view->out, 0, 2);
 	for (unsigned int i = 0; i < timeline->nr_pairs; i++)
-		print_pair(page, &timeline->pairs[i]);
+		print_pair(view, &timeline->pairs[i]);
 }
 
-static void print_contributor(const struct page *page,
+static void print_contributor(const struct timeline_view *view,
 			      const struct timeline_contributor *contributor,
 			      uint64_t slow_correlated)
 {
-	const struct timeline_probe *probe = &page->timeline->probes[contributor->probe];
+	const struct timeline_probe *probe = &view->timeline->probes[contributor->probe];
 	char text[TEXT];
 
-	text__key_name(page->out, contributor->key->name);
-	fprintf(page->out, " %9s", units__short_count(text, contributor->events));
-	fprintf(page->out, " %9s", units__short_count(text, contributor->slow));
-	fprintf(page->out, " %9s", units__share(text, contributor->slow, probe->slow));
-	if (page->timeline->nr_correlated)
-		fprintf(page->out, " %9s",
+	text__key_name(view->out, contributor->key->name);
+	fprintf(view->out, " %9s", units__short_count(text, contributor->events));
+	fprintf(view->out, " %9s", units__short_count(text, contributor->slow));
+	fprintf(view->out, " %9s", units__share(text, contributor->slow, probe->slow));
+	if (view->timeline->nr_correlated)
+		fprintf(view->out, " %9s",
 			slow_correlated
 				? units__share(text, contributor->slow_correlated, slow_correlated)
 				: "-");
-	fputc('\n', page->out);
+	fputc('\n', view->out);
 }
 
 /* Prints the contributors of one probe and split; returns the index of the next ones. */
-static size_t print_contributors_of(const struct page *page, size_t first)
+static size_t print_contributors_of(const struct timeline_view *view, size_t first)
 {
-	const struct timeline *timeline = page->timeline;
+	const struct timeline *timeline = view->timeline;
 	const struct timeline_contributor *contributors = timeline->contributors;
 	unsigned int probe = contributors[first].probe, by = contributors[first].key->key.by;
 	uint64_t slow_correlated = timeline__slow_correlated(timeline, probe);
@@ -236,28 +236,28 @@ static size_t print_contributors_of(const struct page *page, size_t first)
 
 	snprintf(title, sizeof(title), "%.11s %s", timeline->probes[probe].probe->name,
 		 split__name(by));
-	fprintf(page->out, "%-*s %9s %9s %9s%s\n", TEXT_NAME_COLUMNS, title, "events", "slow",
+	fprintf(view->out, "%-*s %9s %9s %9s%s\n", TEXT_NAME_COLUMNS, title, "events", "slow",
 		"of slow", timeline->nr_correlated ? " of slow *" : "");
 	for (; at < timeline->nr_contributors; at++) {
 		if (contributors[at].probe != probe || contributors[at].key->key.by != by)
 			break;
-		if (!page->top || shown++ < page->top)
-			print_contributor(page, &contributors[at], slow_correlated);
+		if (!view->top || shown++ < view->top)
+			print_contributor(view, &contributors[at], slow_correlated);
 	}
-	if (page->top && shown > page->top)
-		fprintf(page->out, "%zu more with fewer slow events\n", shown - page->top);
+	if (view->top && shown > view->top)
+		fprintf(view->out, "%zu more with fewer slow events\n", shown - view->top);
 	return at;
 }
 
-static void print_contributors(const struct page *page)
+static void print_contributors(const struct timeline_view *view)
 {
-	const struct timeline *timeline = page->timeline;
+	const struct timeline *timeline = view->timeline;
 	struct wrap wrap = { 0 };
 	bool split = false;
 
 	for (unsigned int i = 0; i < timeline->nr_probes; i++)
 		split |= timeline->probes[i].probe->by != 0;
-	fputc('\n', page->out);
+	fputc('\n', view->out);
 	if (!split) {
 		wrap__add(&wrap, "Top contributors to the slow events were not recorded; use "
 				 "latscope record --by process,cgroup,disk");
@@ -268,14 +268,14 @@ static void print_contributors(const struct page *page)
 			wrap__add(&wrap, "; of slow *: the same in the %zu interval%s marked *",
 				  timeline->nr_correlated, plural(timeline->nr_correlated));
 	}
-	wrap__print(&wrap, page->out, 0, 2);
+	wrap__print(&wrap, view->out, 0, 2);
 	for (size_t i = 0; i < timeline->nr_contributors;)
-		i = print_contributors_of(page, i);
+		i = print_contributors_of(view, i);
 }
 
 void report__print_timeline(FILE *out, const struct timeline *timeline, unsigned int top)
 {
-	const struct page page = { out, timeline, top };
+	const struct timeline_view view = { out, timeline, top };
 
 	if (!timeline->nr || !timeline->nr_probes)
 		return;
@@ -283,10 +283,10 @@ void report__print_timeline(FILE *out, const struct timeline *timeline, unsigned
 	if (timeline->nr == 1 && !timeline->nr_contributors)
 		return;
 	fputc('\n', out);
-	explain(&page);
-	headings(&page);
-	print_lines(&page);
+	explain(&view);
+	headings(&view);
+	print_lines(&view);
 	if (timeline->nr > 1)
-		print_pairs(&page);
-	print_contributors(&page);
+		print_pairs(&view);
+	print_contributors(&view);
 }

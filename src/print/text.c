@@ -16,40 +16,39 @@
 #include <core/units.h>
 #include <core/why.h>
 
-#include "coverage.h"
 #include "wrap.h"
 
 #define WARN_SHARE 0.001 /* share of events that can hide a p99.9 */
 #define BAR 38
 
-struct page {
+struct probe_view {
 	FILE *out;
 	const struct run *run;
 	const struct run_probe *probe;
 	const struct text_style *style;
 };
 
-static void paint(const struct page *page, const char *code)
+static void paint(const struct probe_view *view, const char *code)
 {
-	if (page->style->color)
-		fprintf(page->out, "\033[%sm", code);
+	if (view->style->color)
+		fprintf(view->out, "\033[%sm", code);
 }
 
-static void heading(const struct page *page, unsigned int metric)
+static void heading(const struct probe_view *view, unsigned int metric)
 {
-	const struct run_metric *what = &page->probe->metrics[metric];
-	uint64_t events = run__recorded(&page->probe->total.metrics[metric]);
+	const struct run_metric *what = &view->probe->metrics[metric];
+	uint64_t events = run__recorded(&view->probe->total.metrics[metric]);
 	char window[UNITS_TEXT], count[UNITS_TEXT], rate[UNITS_TEXT];
 	struct wrap wrap = { 0 };
 
-	wrap__add(&wrap, "%s %s: %s", page->probe->name, what->name, what->what);
-	paint(page, "1");
-	wrap__print(&wrap, page->out, 0, 2);
-	paint(page, "0");
-	fprintf(page->out, "  %s, %s event%s, %s\n",
-		units__duration(window, page->run->duration_ns), units__count(count, events),
+	wrap__add(&wrap, "%s %s: %s", view->probe->name, what->name, what->what);
+	paint(view, "1");
+	wrap__print(&wrap, view->out, 0, 2);
+	paint(view, "0");
+	fprintf(view->out, "  %s, %s event%s, %s\n",
+		units__duration(window, view->run->duration_ns), units__count(count, events),
 		events == 1 ? "" : "s",
-		units__rate(rate, summary__rate(events, page->run->duration_ns)));
+		units__rate(rate, summary__rate(events, view->run->duration_ns)));
 }
 
 static void add_count(struct wrap *wrap, const char **before, uint64_t count, const char *name)
@@ -81,12 +80,12 @@ static void add_lost_time(struct wrap *wrap, bool known, uint64_t ns)
 }
 
 /* Printed before all numbers if the lost events or their time could hide a tail. */
-static void missing(const struct page *page, unsigned int metric)
+static void missing(const struct probe_view *view, unsigned int metric)
 {
-	const struct lat_cell *cell = &page->probe->total.metrics[metric];
-	uint64_t lost = run__lost(page->probe, metric), all = run__recorded(cell) + lost, ns;
-	bool known = run__lost_ns(page->probe, metric, &ns);
-	uint64_t unseen = page->probe->recursion_missed;
+	const struct lat_cell *cell = &view->probe->total.metrics[metric];
+	uint64_t lost = run__lost(view->probe, metric), all = run__recorded(cell) + lost, ns;
+	bool known = run__lost_ns(view->probe, metric, &ns);
+	uint64_t unseen = view->probe->recursion_missed;
 	char share[UNITS_TEXT], count[UNITS_TEXT], of[UNITS_TEXT];
 	const char *before = " ";
 	struct wrap wrap = { 0 };
@@ -104,13 +103,13 @@ static void missing(const struct page *page, unsigned int metric)
 	else
 		add_count(&wrap, &before, cell->counts[LAT_ABANDONED], "abandoned");
 	if (!metric)
-		add_count(&wrap, &before, page->probe->no_event, "no_event");
+		add_count(&wrap, &before, view->probe->no_event, "no_event");
 	for (size_t i = 0; i < sizeof(lost_counts) / sizeof(lost_counts[0]); i++)
 		add_count(&wrap, &before, cell->counts[lost_counts[i]],
 			  counts__name(lost_counts[i]));
-	paint(page, "31");
-	wrap__print(&wrap, page->out, 2, 2);
-	paint(page, "0");
+	paint(view, "31");
+	wrap__print(&wrap, view->out, 2, 2);
+	paint(view, "0");
 }
 
 static const char *off_text(char text[UNITS_TEXT], const struct run_checked *sum)
@@ -124,9 +123,9 @@ static const char *off_text(char text[UNITS_TEXT], const struct run_checked *sum
 }
 
 /* Printed before all numbers if the kernel's own account differs. */
-static void mismatch(const struct page *page, const char *name, const struct run_checked *sum)
+static void mismatch(const struct probe_view *view, const char *name, const struct run_checked *sum)
 {
-	const char *source = page->probe->check.source;
+	const char *source = view->probe->check.source;
 	char off[UNITS_TEXT], share[UNITS_TEXT];
 	struct wrap wrap = { 0 };
 
@@ -137,17 +136,17 @@ static void mismatch(const struct page *page, const char *name, const struct run
 		  "below",
 		  name, strcmp(name, "time") ? "" : "s", source, off_text(off, sum),
 		  units__share(share, sum->tolerance, sum->kernel_high ? sum->kernel_high : 1));
-	paint(page, "31");
-	wrap__print(&wrap, page->out, 2, 2);
-	paint(page, "0");
+	paint(view, "31");
+	wrap__print(&wrap, view->out, 2, 2);
+	paint(view, "0");
 }
 
 /* The warnings above the histogram of the probe's first metric. */
-static void doubts(const struct page *page)
+static void doubts(const struct probe_view *view)
 {
-	missing(page, 0);
-	mismatch(page, "events", &page->probe->check.events);
-	mismatch(page, "time", &page->probe->check.time);
+	missing(view, 0);
+	mismatch(view, "events", &view->probe->check.events);
+	mismatch(view, "time", &view->probe->check.time);
 }
 
 /* All digits if they fit into the column. */
@@ -156,18 +155,18 @@ static const char *column_count(char buf[UNITS_TEXT], uint64_t count)
 	return count < 1000000000000 ? units__count(buf, count) : units__short_count(buf, count);
 }
 
-static void bar(const struct page *page, uint64_t count, uint64_t most)
+static void bar(const struct probe_view *view, uint64_t count, uint64_t most)
 {
 	unsigned int len = (unsigned int)((double)count / (double)most * BAR + 0.5);
 
 	/* A count too small for a mark gets a dot: it is the tail, which the user looks for. */
-	fputs(count && !len ? "|." : "|", page->out);
+	fputs(count && !len ? "|." : "|", view->out);
 	for (unsigned int i = count && !len; i < BAR; i++)
-		fputc(i < len ? '@' : ' ', page->out);
-	fputs("|\n", page->out);
+		fputc(i < len ? '@' : ' ', view->out);
+	fputs("|\n", view->out);
 }
 
-static void histogram(const struct page *page, const struct lat_hist *hist)
+static void histogram(const struct probe_view *view, const struct lat_hist *hist)
 {
 	char range[UNITS_TEXT], count[UNITS_TEXT];
 	uint64_t buckets[HIST_LOG2_BUCKETS], most = 0;
@@ -181,34 +180,34 @@ static void histogram(const struct page *page, const struct lat_hist *hist)
 		most = buckets[i] > most ? buckets[i] : most;
 		first = first < 0 && buckets[i] ? i : first;
 	}
-	fprintf(page->out, "\n  %-12s %15s %8s\n", "us", "events", "share");
+	fprintf(view->out, "\n  %-12s %15s %8s\n", "us", "events", "share");
 	for (int i = first; i <= top; i++) {
-		fprintf(page->out, "  %-12s %15s %8s ", units__bucket(range, (unsigned int)i),
+		fprintf(view->out, "  %-12s %15s %8s ", units__bucket(range, (unsigned int)i),
 			column_count(count, buckets[i]),
 			units__share(share, buckets[i], hist__count(hist)));
-		bar(page, buckets[i], most);
+		bar(view, buckets[i], most);
 	}
 }
 
-static void percentile_row(const struct page *page, unsigned int metric)
+static void percentile_row(const struct probe_view *view, unsigned int metric)
 {
-	const struct lat_hist *hist = &page->probe->total.metrics[metric].hist;
+	const struct lat_hist *hist = &view->probe->total.metrics[metric].hist;
 	struct summary summary;
 	char value[UNITS_TEXT];
 
 	summary__of(&summary, hist);
-	fprintf(page->out, "  %-13.13s", page->probe->metrics[metric].name);
+	fprintf(view->out, "  %-13.13s", view->probe->metrics[metric].name);
 	if (!summary.events) {
-		fputs("  no events\n", page->out);
+		fputs("  no events\n", view->out);
 		return;
 	}
 	for (unsigned int i = 0; i < SUMMARY_QUANTILES; i++)
-		fprintf(page->out, " %8s", units__ns(value, (double)summary.quantiles_ns[i]));
-	fprintf(page->out, " %8s", units__ns(value, (double)summary.max_ns));
-	fprintf(page->out, " %8s\n", units__ns(value, summary.mean_ns));
+		fprintf(view->out, " %8s", units__ns(value, (double)summary.quantiles_ns[i]));
+	fprintf(view->out, " %8s", units__ns(value, (double)summary.max_ns));
+	fprintf(view->out, " %8s\n", units__ns(value, summary.mean_ns));
 }
 
-static bool any_events(const struct run_probe *probe)
+static bool has_events(const struct run_probe *probe)
 {
 	for (unsigned int i = 0; i < probe->nr_metrics; i++) {
 		if (run__recorded(&probe->total.metrics[i]))
@@ -217,27 +216,27 @@ static bool any_events(const struct run_probe *probe)
 	return false;
 }
 
-static void percentiles(const struct page *page)
+static void percentiles(const struct probe_view *view)
 {
-	if (!any_events(page->probe))
+	if (!has_events(view->probe))
 		return;
-	fprintf(page->out, "\n  %-13s", "");
+	fprintf(view->out, "\n  %-13s", "");
 	for (unsigned int i = 0; i < SUMMARY_QUANTILES; i++)
-		fprintf(page->out, " %8s", summary__labels[i]);
-	fprintf(page->out, " %8s %8s\n", "max", "mean");
-	for (unsigned int i = 0; i < page->probe->nr_metrics; i++)
-		percentile_row(page, i);
+		fprintf(view->out, " %8s", summary__labels[i]);
+	fprintf(view->out, " %8s %8s\n", "max", "mean");
+	for (unsigned int i = 0; i < view->probe->nr_metrics; i++)
+		percentile_row(view, i);
 }
 
-static void tail(const struct page *page, const struct lat_hist *hist)
+static void tail(const struct probe_view *view, const struct lat_hist *hist)
 {
 	char share[UNITS_TEXT], count[UNITS_TEXT], limit[UNITS_TEXT];
 
-	if (!page->probe->tail_ns || !hist__count(hist))
+	if (!view->probe->tail_ns || !hist__count(hist))
 		return;
-	fprintf(page->out, "  tail: %s, %s events of %s or more\n",
+	fprintf(view->out, "  tail: %s, %s events of %s or more\n",
 		units__share(share, hist->tail, hist__count(hist)), units__count(count, hist->tail),
-		units__duration(limit, page->probe->tail_ns));
+		units__duration(limit, view->probe->tail_ns));
 }
 
 /* Printed together with another count, or used only for the check. */
@@ -307,7 +306,7 @@ static void add_term(struct wrap *wrap, const struct lat_cell *cell, unsigned in
 		add_lost_time(wrap, known, ns);
 }
 
-static void conservation(const struct page *page, const struct lat_cell *cell)
+static void conservation(const struct probe_view *view, const struct lat_cell *cell)
 {
 	int64_t off = run__imbalance(cell);
 	struct wrap wrap = { 0 };
@@ -323,24 +322,24 @@ static void conservation(const struct page *page, const struct lat_cell *cell)
 		wrap__add(&wrap, ": DOES NOT BALANCE, %s %s",
 			  units__count(count, off < 0 ? -(uint64_t)off : (uint64_t)off),
 			  off < 0 ? "counted twice" : "unaccounted for");
-	else if (page->probe->recursion_missed)
+	else if (view->probe->recursion_missed)
 		wrap__add(&wrap, "; up to %s more were not seen (recursion_missed)",
-			  units__count(count, page->probe->recursion_missed));
+			  units__count(count, view->probe->recursion_missed));
 	else
 		wrap__add(&wrap, ": balances");
-	if (page->probe->no_event)
+	if (view->probe->no_event)
 		wrap__add(&wrap,
 			  "; at least %s more, which the kernel counts, have no event "
 			  "(no_event)",
-			  units__count(count, page->probe->no_event));
+			  units__count(count, view->probe->no_event));
 	if (off)
-		paint(page, "31");
-	wrap__print(&wrap, page->out, 2, 2);
+		paint(view, "31");
+	wrap__print(&wrap, view->out, 2, 2);
 	if (off)
-		paint(page, "0");
+		paint(view, "0");
 	add_remarks(&wrap, cell);
 	if (wrap.len)
-		wrap__print(&wrap, page->out, 4, 2);
+		wrap__print(&wrap, view->out, 4, 2);
 }
 
 static void add_in_flight(struct wrap *wrap, const struct run_probe *probe)
@@ -379,9 +378,9 @@ static void add_sum(struct wrap *wrap, const char *name, const struct run_checke
 		wrap__add(wrap, "%s not %s", name, sum->ours_low ? "more" : "less");
 }
 
-static void checked(const struct page *page)
+static void checked(const struct probe_view *view)
 {
-	const struct run_check *check = &page->probe->check;
+	const struct run_check *check = &view->probe->check;
 	struct wrap wrap = { 0 };
 
 	if (!check->source[0])
@@ -394,37 +393,34 @@ static void checked(const struct page *page)
 	add_sum(&wrap, "time", &check->time);
 	if (check->why[0])
 		wrap__add(&wrap, "%s%s", check->events.known ? "; " : "", check->why);
-	wrap__print(&wrap, page->out, 2, 2);
+	wrap__print(&wrap, view->out, 2, 2);
 }
 
-static void accounting(const struct page *page)
+static void accounting(const struct probe_view *view)
 {
 	struct wrap wrap = { 0 };
 
-	conservation(page, &page->probe->total.metrics[0]);
-	checked(page);
-	if (page->run->span_to_ns) /* it is known only at the end of the recording */
+	conservation(view, &view->probe->total.metrics[0]);
+	checked(view);
+	if (view->run->span_to_ns) /* it is known only at the end of the recording */
 		return;
-	add_in_flight(&wrap, page->probe);
-	wrap__print(&wrap, page->out, 2, 2);
+	add_in_flight(&wrap, view->probe);
+	wrap__print(&wrap, view->out, 2, 2);
 }
 
-static void method(const struct page *page)
+static void method(const struct probe_view *view)
 {
-	struct wrap wrap = { 0 };
-
-	wrap__add(&wrap, "method: %s: %s", page->probe->method, page->probe->mechanism);
-	wrap__print(&wrap, page->out, 2, 2);
+	wrap__line(view->out, 2, 2, "method: %s: %s", view->probe->method, view->probe->mechanism);
 }
 
-static void cost_line(const struct page *page)
+static void cost_line(const struct probe_view *view)
 {
-	const struct run_probe *probe = page->probe;
+	const struct run_probe *probe = view->probe;
 	char share[UNITS_TEXT], count[UNITS_TEXT], first[UNITS_TEXT];
 	struct wrap wrap = { 0 };
 	struct summary_cost cost;
 
-	summary__of_cost(&cost, page->run, probe);
+	summary__of_cost(&cost, view->run, probe);
 	units__ns(first, (double)probe->cost.timed_ns);
 	if (cost.known)
 		wrap__add(&wrap,
@@ -436,7 +432,7 @@ static void cost_line(const struct page *page)
 		wrap__add(&wrap, "cost: not measured: too few events in the first %s", first);
 	else
 		wrap__add(&wrap, "cost: not measured");
-	wrap__print(&wrap, page->out, 2, 2);
+	wrap__print(&wrap, view->out, 2, 2);
 }
 
 /* Cuts the middle: both ends matter, such as a task's pid and a cgroup's leaf. */
@@ -456,139 +452,135 @@ void text__key_name(FILE *out, const char *name)
 	fprintf(out, "%.8s..%s", ascii.text, ascii.text + ascii.len - (TEXT_NAME_COLUMNS - 10));
 }
 
-static void key_row(const struct page *page, const struct run_key *key)
+static void key_row(const struct probe_view *view, const struct run_key *key)
 {
 	struct summary summary;
 	struct lat_hist hist;
 	char text[UNITS_TEXT];
 
 	summary__of(&summary, sparse__expand(&key->hist, &hist));
-	text__key_name(page->out, key->name);
-	fprintf(page->out, " %9s", units__short_count(text, summary.events));
-	fprintf(page->out, " %7s", units__ns(text, summary.mean_ns));
-	fprintf(page->out, " %7s", units__ns(text, (double)summary.quantiles_ns[SUMMARY_P50]));
-	fprintf(page->out, " %7s", units__ns(text, (double)summary.quantiles_ns[SUMMARY_P99]));
-	fprintf(page->out, " %7s", units__ns(text, (double)summary.max_ns));
-	fprintf(page->out, " %8s", units__share(text, summary.tail, summary.events));
-	fprintf(page->out, " %7s\n", units__ns(text, (double)summary.sum_ns));
+	text__key_name(view->out, key->name);
+	fprintf(view->out, " %9s", units__short_count(text, summary.events));
+	fprintf(view->out, " %7s", units__ns(text, summary.mean_ns));
+	fprintf(view->out, " %7s", units__ns(text, (double)summary.quantiles_ns[SUMMARY_P50]));
+	fprintf(view->out, " %7s", units__ns(text, (double)summary.quantiles_ns[SUMMARY_P99]));
+	fprintf(view->out, " %7s", units__ns(text, (double)summary.max_ns));
+	fprintf(view->out, " %8s", units__share(text, summary.tail, summary.events));
+	fprintf(view->out, " %7s\n", units__ns(text, (double)summary.sum_ns));
 }
 
-static void split(const struct page *page, enum lat_by by, unsigned int metric)
+static void split(const struct probe_view *view, enum lat_by by, unsigned int metric)
 {
 	const struct run_key **ranked;
 	size_t shown = 0, hidden = 0;
 	ssize_t nr;
 
-	nr = run__ranked_keys(&page->probe->total, by, metric, &ranked);
+	nr = run__ranked_keys(&view->probe->total, by, metric, &ranked);
 	if (nr < 0)
 		return;
-	fprintf(page->out, "\n%-*s %9s %7s %7s %7s %7s %8s %7s\n", TEXT_NAME_COLUMNS,
+	fprintf(view->out, "\n%-*s %9s %7s %7s %7s %7s %8s %7s\n", TEXT_NAME_COLUMNS,
 		split__name(by), "events", "mean", "p50", "p99", "max", "tail", "total");
 	for (ssize_t i = 0; i < nr; i++) {
 		bool other = ranked[i]->key.id == RUN_OTHER_ID;
 
-		if (page->style->top && shown >= page->style->top && !other) {
+		if (view->style->top && shown >= view->style->top && !other) {
 			hidden++;
 			continue;
 		}
-		key_row(page, ranked[i]);
+		key_row(view, ranked[i]);
 		shown++;
 	}
 	if (hidden)
-		fprintf(page->out, "%zu more with less time\n", hidden);
+		fprintf(view->out, "%zu more with less time\n", hidden);
 	free(ranked);
 }
 
-static void splits(const struct page *page, unsigned int metric)
+static void splits(const struct probe_view *view, unsigned int metric)
 {
 	for (unsigned int by = 0; by < LAT_BY_COUNT; by++) {
-		if (page->probe->by & 1U << by)
-			split(page, by, metric);
+		if (view->probe->by & 1U << by)
+			split(view, by, metric);
 	}
 }
 
 /* The further metrics in full; otherwise each is one line among the percentiles. */
-static void further_metrics(const struct page *page)
+static void further_metrics(const struct probe_view *view)
 {
-	for (unsigned int i = 1; i < page->probe->nr_metrics; i++) {
-		const struct lat_cell *cell = &page->probe->total.metrics[i];
+	for (unsigned int i = 1; i < view->probe->nr_metrics; i++) {
+		const struct lat_cell *cell = &view->probe->total.metrics[i];
 
-		fputc('\n', page->out);
-		heading(page, i);
-		missing(page, i);
-		histogram(page, &cell->hist);
-		fputc('\n', page->out);
-		tail(page, &cell->hist);
-		conservation(page, cell);
-		splits(page, i);
+		fputc('\n', view->out);
+		heading(view, i);
+		missing(view, i);
+		histogram(view, &cell->hist);
+		fputc('\n', view->out);
+		tail(view, &cell->hist);
+		conservation(view, cell);
+		splits(view, i);
 	}
 }
 
 /* A further metric that does not balance is always shown. */
-static void further_imbalances(const struct page *page)
+static void further_imbalances(const struct probe_view *view)
 {
-	for (unsigned int i = 1; i < page->probe->nr_metrics; i++) {
-		if (!run__imbalance(&page->probe->total.metrics[i]))
+	for (unsigned int i = 1; i < view->probe->nr_metrics; i++) {
+		if (!run__imbalance(&view->probe->total.metrics[i]))
 			continue;
-		fprintf(page->out, "  %s:\n", page->probe->metrics[i].name);
-		conservation(page, &page->probe->total.metrics[i]);
+		fprintf(view->out, "  %s:\n", view->probe->metrics[i].name);
+		conservation(view, &view->probe->total.metrics[i]);
 	}
 }
 
-static void table(const struct page *page)
+static void table(const struct probe_view *view)
 {
-	const struct run_probe *probe = page->probe;
+	const struct run_probe *probe = view->probe;
 	char count[UNITS_TEXT], time[UNITS_TEXT];
-	struct wrap wrap = { 0 };
 
-	wrap__add(&wrap, "%s: %s rows in %s", probe->name,
-		  units__count(count, table__folded_rows(probe->table)),
-		  units__duration(time, page->run->duration_ns));
-	wrap__print(&wrap, page->out, 0, 2);
-	table__text_top_k(page->out, probe->table, page->style->top);
+	wrap__line(view->out, 0, 2, "%s: %s rows in %s", probe->name,
+		   units__count(count, table__folded_rows(probe->table)),
+		   units__duration(time, view->run->duration_ns));
+	table__text_top_k(view->out, probe->table, view->style->top);
 	for (unsigned int i = 0; i < RUN_ACTIONS; i++) {
 		if (!probe->more[i])
 			continue;
-		fprintf(page->out, "\n%s_%s\n", probe->name, run__more(i));
-		table__text_top_k(page->out, probe->more[i], page->style->top);
+		fprintf(view->out, "\n%s_%s\n", probe->name, run__more(i));
+		table__text_top_k(view->out, probe->more[i], view->style->top);
 	}
 	if (probe->more[RUN_ACTIONS])
-		actions__text(page->out, probe->more[RUN_ACTIONS]);
-	fputc('\n', page->out);
-	method(page);
+		actions__text(view->out, probe->more[RUN_ACTIONS]);
+	fputc('\n', view->out);
+	method(view);
 }
 
 void text__probe(FILE *out, const struct run *run, const struct run_probe *probe,
 		 const struct text_style *style)
 {
-	const struct page page = { out, run, probe, style };
+	const struct probe_view view = { out, run, probe, style };
 	const struct lat_hist *hist = &probe->total.metrics[0].hist;
-	struct wrap wrap = { 0 };
 
 	if (probe->refused[0]) {
-		wrap__add(&wrap, "%s: not measured: %s", probe->name, probe->refused);
-		wrap__print(&wrap, out, 0, 2);
+		wrap__line(out, 0, 2, "%s: not measured: %s", probe->name, probe->refused);
 		return;
 	}
 	if (!probe->nr_metrics && probe->table) {
-		table(&page);
+		table(&view);
 		return;
 	}
-	heading(&page, 0);
-	doubts(&page);
+	heading(&view, 0);
+	doubts(&view);
 	if (!probe->why) /* else it comes with the parts */
 		coverage_text__probe(out, run, probe);
-	histogram(&page, hist);
-	percentiles(&page);
-	tail(&page, hist);
-	accounting(&page);
+	histogram(&view, hist);
+	percentiles(&view);
+	tail(&view, hist);
+	accounting(&view);
 	if (!style->all_metrics)
-		further_imbalances(&page);
-	method(&page);
-	cost_line(&page);
-	splits(&page, 0);
+		further_imbalances(&view);
+	method(&view);
+	cost_line(&view);
+	splits(&view, 0);
 	if (style->all_metrics)
-		further_metrics(&page);
+		further_metrics(&view);
 }
 
 static void workload(FILE *out, const struct run *run)
@@ -620,8 +612,7 @@ void text__run(FILE *out, const struct run *run)
 	if (run->workload)
 		workload(out, run);
 	if (run->filter) {
-		wrap__add(&wrap, "only: %s", run->filter);
-		wrap__print(&wrap, out, 0, 2);
+		wrap__line(out, 0, 2, "only: %s", run->filter);
 	}
 	coverage_text__cgroup(out, run);
 	for (unsigned int i = 0; i < run->nr_labels; i++)
@@ -633,31 +624,25 @@ void text__run(FILE *out, const struct run *run)
 
 static void print_span(FILE *out, const struct run *run)
 {
-	struct wrap wrap = { 0 };
-
 	if (!run->span_to_ns)
 		return;
-	wrap__add(
-		&wrap,
+	wrap__line(
+		out, 0, 2,
 		"part of the recording: %.6g s to %.6g s; what is known only of the whole is left "
 		"out: waits in flight, recursion_missed, the kernel's account",
 		(double)run->span_from_ns / 1e9, (double)run->span_to_ns / 1e9);
-	wrap__print(&wrap, out, 0, 2);
 }
 
 void text__incomplete(FILE *out, const struct run *run)
 {
-	struct wrap wrap = { 0 };
-
 	print_span(out, run);
 	if (run->complete)
 		return;
-	wrap__add(
-		&wrap,
+	wrap__line(
+		out, 0, 2,
 		"incomplete: the recording %s; the data ends with the last complete interval, and "
 		"the number of waits in flight is unknown",
 		run->running ? "is still running" : "was cut off");
-	wrap__print(&wrap, out, 0, 2);
 }
 
 /* A share if the lifetime of the process is known, otherwise the time. */

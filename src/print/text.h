@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include <core/run.h>
+#include <core/table.h>
 
 #define TEXT_NAME_COLUMNS 21 /* of a key's name in a table */
 
@@ -44,5 +45,25 @@ void actions__text(FILE *out, const struct table *actions);
 
 /* The newest interval's actions, a line each. */
 void actions__text_rows(FILE *out, const struct table *actions);
+
+/* ---- coverage.c ---- */
+
+/* A paragraph about the cgroup; nothing if none filters. */
+void coverage_text__cgroup(FILE *out, const struct run *run);
+
+/* A paragraph about a probe; nothing if the kernel does not tell. */
+void coverage_text__probe(FILE *out, const struct run *run, const struct run_probe *probe);
+
+/* ---- activity_text.c ---- */
+
+/* Nothing unless the run recorded it. `top`: maximum processes; 0: all. */
+void activity_text__print(FILE *out, const struct run *run, unsigned int top);
+
+struct table_value actions__value(const struct table *actions, size_t row, const char *name);
+
+/* Of a key of its top-K sketch: a key column, and the sums of a number. */
+struct table_value actions__key(const struct table *actions, size_t key, const char *name);
+const struct table_aggregate *actions__aggregate(const struct table *actions, size_t key,
+						 const char *name);
 
 #endif

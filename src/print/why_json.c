@@ -20,19 +20,24 @@ static struct json_object *json_parts(const struct run_probe *probe, const uint6
 	return object;
 }
 
-static struct json_object *json_culprits(const struct why_slow *slow)
+static struct json_object *make_culprit(const void *culprits, size_t at)
 {
-	struct json_object *array = json_object_new_array();
+	const struct why_slow_culprit *culprit = (const struct why_slow_culprit *)culprits + at;
+	struct json_object *object = json_object_new_object();
 
-	for (unsigned int i = 0; i < WHY_CULPRITS && slow->culprits[i].ns; i++) {
-		struct json_object *object = json_object_new_object();
+	fields__text(object, "name", culprit->name);
+	fields__text(object, "part", culprit->part);
+	fields__count(object, "ns", culprit->ns);
+	return object;
+}
 
-		fields__text(object, "name", slow->culprits[i].name);
-		fields__text(object, "part", slow->culprits[i].part);
-		fields__count(object, "ns", slow->culprits[i].ns);
-		json_object_array_add(array, object);
-	}
-	return array;
+static size_t count_culprits(const struct why_slow *slow)
+{
+	size_t nr = 0;
+
+	while (nr < WHY_CULPRITS && slow->culprits[nr].ns)
+		nr++;
+	return nr;
 }
 
 /* Its frames, innermost first: [{"address": "7f00", "name": "read+0x1d", "place": "libc.so.6"}]. */
@@ -79,14 +84,14 @@ static struct json_object *json_slow(const struct run *run, const struct run_pro
 
 	fields__count(object, "time_ns", slow->time_ns);
 	fields__count(object, "ns", slow->ns);
-	json_object_object_add(object, "pid", json_object_new_int64(slow->pid));
+	fields__put(object, "pid", json_object_new_int64(slow->pid));
 	fields__text(object, "process", slow->process);
-	json_object_object_add(object, "tid", json_object_new_int64(slow->tid));
+	fields__put(object, "tid", json_object_new_int64(slow->tid));
 	fields__text(object, "comm", slow->comm);
 	fields__text(object, "cgroup", slow->cgroup);
-	json_object_object_add(object, "cpu", json_object_new_int64(slow->cpu));
+	fields__put(object, "cpu", json_object_new_int64(slow->cpu));
 	if (slow->waker_tid)
-		json_object_object_add(object, "waker_tid", json_object_new_int64(slow->waker_tid));
+		fields__put(object, "waker_tid", json_object_new_int64(slow->waker_tid));
 	if (*slow->waker)
 		fields__text(object, "waker", slow->waker);
 	if (*slow->disk) {
@@ -96,38 +101,31 @@ static struct json_object *json_slow(const struct run *run, const struct run_pro
 			fields__count(object, "sector", slow->sector);
 		fields__count(object, "bytes", slow->bytes);
 	}
-	json_object_object_add(object, "parts_ns", json_parts(probe, slow->part_ns));
-	json_object_object_add(object, "culprits", json_culprits(slow));
+	fields__put(object, "parts_ns", json_parts(probe, slow->part_ns));
+	fields__list(object, "culprits", count_culprits(slow), make_culprit, slow->culprits);
 	if (slow->stack_tid)
-		json_object_object_add(object, "stack_tid", json_object_new_int64(slow->stack_tid));
-	json_object_object_add(object, "kernel_stack",
-			       json_stack(&run->frames, 0, slow->kernel_stack));
-	json_object_object_add(object, "user_stack",
-			       json_stack(&run->frames, pid, slow->user_stack));
+		fields__put(object, "stack_tid", json_object_new_int64(slow->stack_tid));
+	fields__put(object, "kernel_stack", json_stack(&run->frames, 0, slow->kernel_stack));
+	fields__put(object, "user_stack", json_stack(&run->frames, pid, slow->user_stack));
 	if (is_truncated(&run->frames, pid, slow->user_stack))
-		json_object_object_add(object, "user_stack_truncated",
-				       json_object_new_boolean(true));
+		fields__flag(object, "user_stack_truncated", true);
 	return object;
 }
 
 /* Tasks of one name are one entry; they sum to the time of all slow samples. */
-static struct json_object *json_names(const struct why_summary *summary)
+static struct json_object *make_name(const void *of, size_t at)
 {
-	struct json_object *array = json_object_new_array();
+	const struct why_summary *summary = of;
+	const struct why_line *line = &summary->names[at];
+	struct json_object *object = json_object_new_object();
 	char name[WHY_CROWD];
 
-	for (size_t i = 0; i < summary->nr_names; i++) {
-		const struct why_line *line = &summary->names[i];
-		struct json_object *object = json_object_new_object();
-
-		fields__text(object, "victim", why_summary__victim(summary, line, name));
-		fields__text(object, "part", line->part);
-		fields__text(object, "culprit",
-			     line->culprit ? why_summary__culprit(summary, line, name) : NULL);
-		fields__count(object, "ns", line->ns);
-		json_object_array_add(array, object);
-	}
-	return array;
+	fields__text(object, "victim", why_summary__victim(summary, line, name));
+	fields__text(object, "part", line->part);
+	fields__text(object, "culprit",
+		     line->culprit ? why_summary__culprit(summary, line, name) : NULL);
+	fields__count(object, "ns", line->ns);
+	return object;
 }
 
 static void add_one(struct json_object *why, const struct run *run, const struct run_probe *probe)
@@ -140,15 +138,15 @@ static void add_one(struct json_object *why, const struct run *run, const struct
 		fields__text(why, "conclusion", summary.sentence);
 		if (probe->why->disks[0])
 			fields__text(why, "disks", probe->why->disks);
-		json_object_object_add(why, "few", json_object_new_boolean(probe->why->few));
+		fields__flag(why, "few", probe->why->few);
 		fields__count(why, "own_ns", probe->why->own_ns);
-		json_object_object_add(why, "parts_ns", json_parts(probe, summary.part_ns));
-		json_object_object_add(why, "names", json_names(&summary));
+		fields__put(why, "parts_ns", json_parts(probe, summary.part_ns));
+		fields__list(why, "names", summary.nr_names, make_name, &summary);
 	}
 	why_summary__clear(&summary);
 	for (unsigned int i = 0; i < probe->why->nr_slowest; i++)
 		json_object_array_add(slowest, json_slow(run, probe, &probe->why->slowest[i]));
-	json_object_object_add(why, "slowest", slowest);
+	fields__put(why, "slowest", slowest);
 }
 
 void why_json__add(struct json_object *object, const struct run *run)

@@ -6,9 +6,7 @@
 #include <core/hist.h>
 #include <core/units.h>
 #include <stats/why.h>
-#include <stats/why_tasks.h>
 
-#include "coverage.h"
 #include "text.h"
 #include "wrap.h"
 
@@ -63,8 +61,7 @@ static void heading(FILE *out, const struct run_probe *probe)
 	struct wrap wrap = { 0 };
 
 	if (!why->over_high_ns) {
-		wrap__add(&wrap, "%s: no samples", probe->name);
-		wrap__print(&wrap, out, 0, 2);
+		wrap__line(out, 0, 2, "%s: no samples", probe->name);
 		return;
 	}
 	say_samples(&wrap, probe);
@@ -82,13 +79,10 @@ static void heading(FILE *out, const struct run_probe *probe)
 
 static void paragraph(FILE *out, const char *before, const char *text, const char *after)
 {
-	struct wrap wrap = { 0 };
-
 	if (!text[0])
 		return;
 	fputc('\n', out);
-	wrap__add(&wrap, "%s%s%s", before, text, after);
-	wrap__print(&wrap, out, 0, 2);
+	wrap__line(out, 0, 2, "%s%s%s", before, text, after);
 }
 
 static void print_parts(FILE *out, const struct run_probe *probe, const struct why_summary *summary)

@@ -6,16 +6,33 @@
 
 #include <core/sanitize.h>
 
-void wrap__add(struct wrap *wrap, const char *format, ...)
+static void add(struct wrap *wrap, const char *format, va_list args)
 {
 	char piece[sizeof(wrap->text)];
+
+	vsnprintf(piece, sizeof(piece), format, args);
+	sanitize__text(wrap->text + wrap->len, sizeof(wrap->text) - wrap->len, piece);
+	wrap->len += strlen(wrap->text + wrap->len);
+}
+
+void wrap__add(struct wrap *wrap, const char *format, ...)
+{
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(piece, sizeof(piece), format, args);
+	add(wrap, format, args);
 	va_end(args);
-	sanitize__text(wrap->text + wrap->len, sizeof(wrap->text) - wrap->len, piece);
-	wrap->len += strlen(wrap->text + wrap->len);
+}
+
+void wrap__line(FILE *out, unsigned int indent, unsigned int hang, const char *format, ...)
+{
+	struct wrap wrap = { 0 };
+	va_list args;
+
+	va_start(args, format);
+	add(&wrap, format, args);
+	va_end(args);
+	wrap__print(&wrap, out, indent, hang);
 }
 
 /*

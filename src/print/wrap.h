@@ -18,4 +18,8 @@ void wrap__add(struct wrap *wrap, const char *format, ...) __attribute__((format
 /* Lines begin with `indent` spaces, those after the first with `hang` more. Empties it. */
 void wrap__print(struct wrap *wrap, FILE *out, unsigned int indent, unsigned int hang);
 
+/* A paragraph that is one piece. */
+void wrap__line(FILE *out, unsigned int indent, unsigned int hang, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
 #endif

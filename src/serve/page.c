@@ -12,7 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <print/whole.h>
+#include <core/clock.h>
+#include <print/report.h>
 #include <store/rundb.h>
 
 #include "ring_files.h"

@@ -12,7 +12,6 @@
 #include <core/units.h>
 
 #include "judge.h"
-#include "match.h"
 
 static const struct run *run_of(const struct group *group, size_t recording)
 {

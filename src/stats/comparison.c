@@ -12,7 +12,6 @@
 #include <core/vec.h>
 
 #include "checks.h"
-#include "match.h"
 
 /* A key that at least one group has, with its time in both. */
 struct ranked {
@@ -117,7 +116,7 @@ static void withdraw_tail(const struct comparison_tail *threshold, struct judged
 {
 	if (threshold->ns)
 		return;
-	*tail = (struct judged){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, false, 0, "" };
+	*tail = judge__none;
 	snprintf(tail->why, RUN_TEXT, "%s", threshold->why);
 }
 

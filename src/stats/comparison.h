@@ -11,7 +11,7 @@
 #include "group.h"
 #include "judge.h"
 #include "notes.h"
-#include "share.h"
+#include "inference.h"
 
 struct comparison_rules {
 	struct judge_rules judge; /* batches is set by comparison__run() */

@@ -40,14 +40,14 @@ static int fail(struct group *group, const char *path, int err)
 
 static int add_recording(struct group *group, const char *path)
 {
-	struct group_recording *grown;
+	const struct group_recording made = { .path = strdup(path) };
+	int err = made.path ? 0 : -ENOMEM;
 
-	grown = vec__grow(group->recordings, group->nr, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	group->recordings = grown;
-	grown[group->nr] = (struct group_recording){ .path = strdup(path) };
-	return grown[group->nr++].path ? 0 : -ENOMEM;
+	if (!err)
+		err = vec__append(&group->recordings, &group->nr, &made, sizeof(made));
+	if (err)
+		free(made.path);
+	return err;
 }
 
 static int is_recording(const char *path)
@@ -193,22 +193,20 @@ static struct group_series *place_series(struct group *group, const struct run_p
 static int add_observation(struct reading *reading, struct group_series *series,
 			   const struct lat_hist *hist)
 {
-	struct observation *grown;
+	struct observation observation = {
+		.window = reading->group->nr_windows - 1,
+		.recording = (unsigned int)(reading->recording - reading->group->recordings),
+	};
 	int err;
 
 	if (!hist__count(hist))
 		return 0;
-	grown = vec__grow(series->observations, series->nr, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	series->observations = grown;
-	err = observation__take(&grown[series->nr], hist);
+	err = observation__take(&observation, hist)
+		      ?: vec__append(&series->observations, &series->nr, &observation,
+				     sizeof(observation));
 	if (err)
-		return err;
-	grown[series->nr].window = reading->group->nr_windows - 1;
-	grown[series->nr++].recording =
-		(unsigned int)(reading->recording - reading->group->recordings);
-	return 0;
+		observation__clear(&observation);
+	return err;
 }
 
 static bool wanted(const struct reading *reading, const struct run_probe *probe)
@@ -280,17 +278,6 @@ static int add_metric(struct reading *reading, const struct run_probe *probe, un
 	return series ? add_observation(reading, series, hist) : -ENOMEM;
 }
 
-static int add_window(struct group *group, uint64_t ns)
-{
-	uint64_t *grown = vec__grow(group->windows_ns, group->nr_windows, sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	group->windows_ns = grown;
-	grown[group->nr_windows++] = ns;
-	return 0;
-}
-
 /* Adds an observation to each requested series, from one struct run_data per probe, over `ns`. */
 static int add_observations(struct reading *reading, const struct run_data *const data[RUN_PROBES],
 			    uint64_t ns)
@@ -298,7 +285,8 @@ static int add_observations(struct reading *reading, const struct run_data *cons
 	const struct run *run = reading->recording->run;
 	int err;
 
-	err = add_window(reading->group, ns);
+	err = vec__append(&reading->group->windows_ns, &reading->group->nr_windows, &ns,
+			  sizeof(ns));
 	reading->recording->observations++;
 	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
 		const struct run_probe *probe = &run->probes[i];

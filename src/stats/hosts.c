@@ -409,7 +409,7 @@ static bool cannot_tell(const struct test *test, double alpha, char why[RUN_TEXT
 /* The quantiles of both groups, and their ratio; false: a group has no events. */
 static bool show_values(const struct lat_hist hists[2], double quantile, struct judged *judged)
 {
-	*judged = (struct judged){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, false, 0, "" };
+	*judged = judge__none;
 	if (hist__count(&hists[0]))
 		judged->off = fmax((double)hist__quantile_ns(&hists[0], quantile), 1);
 	if (hist__count(&hists[1]))

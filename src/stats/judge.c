@@ -11,9 +11,7 @@
 #include <core/hist.h>
 #include <core/units.h>
 
-#include "contrast.h"
 #include "inference.h"
-#include "rate.h"
 
 /*
  * Events needed beyond a quantile. With fewer it is nearly the maximum, which grows with the number
@@ -374,14 +372,14 @@ static double doubt(const struct group_summary groups[2], unsigned int statistic
 	return statistic == JUDGE_MEAN ? fabs(groups[1].mean_bias - groups[0].mean_bias) : 0;
 }
 
-static const struct judged not_judged = { .off = NAN,
-					  .on = NAN,
-					  .ratio = NAN,
-					  .low = NAN,
-					  .high = NAN,
-					  .p = NAN,
-					  .adjusted = NAN,
-					  .spread = NAN };
+const struct judged judge__none = { .off = NAN,
+				    .on = NAN,
+				    .ratio = NAN,
+				    .low = NAN,
+				    .high = NAN,
+				    .p = NAN,
+				    .adjusted = NAN,
+				    .spread = NAN };
 
 /* Both groups pooled: with 3 runs each, the spread of one group alone says little. */
 static double spread_of(const struct judge_rules *rules, const struct contrast_group parts[2])
@@ -401,7 +399,7 @@ static void judge_one(const struct judge_rules *rules, const struct group_summar
 	struct contrast_group parts[2];
 	struct contrast contrast;
 
-	*judged = not_judged;
+	*judged = judge__none;
 	judged->off = groups[0].value[statistic];
 	judged->on = groups[1].value[statistic];
 	if (groups[0].events && groups[1].events)
@@ -451,7 +449,7 @@ static void judge_rate(const struct judge_rules *rules, const struct judge_group
 	struct contrast contrast;
 	struct rate rates[2];
 
-	*judged = not_judged;
+	*judged = judge__none;
 	for (unsigned int i = 0; i < 2; i++)
 		rates[i] = rate__of(groups[i]->observations, groups[i]->nr, groups[i]->windows_ns,
 				    groups[i]->nr_windows, statistic == JUDGE_TAIL_RATE,

@@ -79,6 +79,7 @@ struct judged {
 };
 
 extern const char *const judge__groups[2]; /* "OFF", "ON" */
+extern const struct judged judge__none; /* without values and verdict */
 
 bool judge__is_rate(unsigned int statistic);
 
@@ -108,5 +109,27 @@ ssize_t judge__verdicts(const struct judge_rules *rules, struct judged *const fa
 /* Sets the verdict from ratio, p and adjusted, which is p as one of `family` tests. */
 void judge__conclude(const struct judge_rules *rules, unsigned int statistic, size_t family,
 		     struct judged *judged);
+
+/* ---- rate.c ---- */
+
+struct rate {
+	uint64_t events;
+	/*
+	 * Of runs that all have events: the geometric mean of their rates. Otherwise all events per
+	 * total time. NAN: time unknown.
+	 */
+	double per_second;
+	double centre; /* logarithm of the typical rate */
+	double variance; /* of one window, beyond that of independent events */
+	double known; /* variance of the centre from independent events */
+};
+
+/*
+ * The rate of one latency, from its observations in order of their windows; a window without an
+ * observation has no events. `tail`: only tail events. `batches`: the windows are parts of one run;
+ * otherwise each is a run.
+ */
+struct rate rate__of(const struct observation *observations, size_t nr, const uint64_t *windows_ns,
+		     size_t nr_windows, bool tail, bool batches);
 
 #endif

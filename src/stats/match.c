@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "match.h"
+#include "checks.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "fourier.h"
 #include "inference.h"
 
 struct placed {
@@ -71,6 +70,74 @@ static bool varies(const double *standardised, size_t nr)
 	return product(standardised, standardised, nr) > 0;
 }
 
+/* The least power of two that is not less than nr. */
+static size_t fourier_size(size_t nr)
+{
+	size_t size = 1;
+
+	while (size < nr)
+		size *= 2;
+	return size;
+}
+
+/* Sorts the values by the bit-reversed index. */
+static void permute(double complex *values, size_t size)
+{
+	for (size_t i = 1, j = 0; i < size; i++) {
+		size_t bit = size / 2;
+
+		for (; j & bit; bit /= 2)
+			j ^= bit;
+		j ^= bit;
+		if (i < j) {
+			double complex kept = values[i];
+
+			values[i] = values[j];
+			values[j] = kept;
+		}
+	}
+}
+
+/* Spelled out: the operator checks for infinities, which takes longer than everything else. */
+static double complex times(double complex a, double complex b)
+{
+	return CMPLX(creal(a) * creal(b) - cimag(a) * cimag(b),
+		     creal(a) * cimag(b) + cimag(a) * creal(b));
+}
+
+/* Combines two transforms of half the size, next to each other, into one. */
+static void join(double complex *values, size_t half, const double complex *turns, size_t step)
+{
+	for (size_t i = 0; i < half; i++) {
+		double complex odd = times(values[i + half], turns[i * step]);
+
+		values[i + half] = values[i] - odd;
+		values[i] += odd;
+	}
+}
+
+/*
+ * Discrete Fourier transform in place, by J. W. Cooley and J. W. Tukey (Math. Comput. 19 (1965)
+ * 297-301); `size` is a power of two. Not scaled: applied twice, it gives the values in reverse
+ * order, multiplied by size. 0 or -ENOMEM.
+ */
+static int transform(double complex *values, size_t size)
+{
+	double complex *turns = calloc(size / 2 + 1, sizeof(*turns));
+
+	if (!turns)
+		return -ENOMEM;
+	for (size_t i = 0; i < size / 2; i++)
+		turns[i] = cexp(-2 * M_PI * I * (double)i / (double)size);
+	permute(values, size);
+	for (size_t half = 1; half < size; half *= 2) {
+		for (size_t i = 0; i < size; i += 2 * half)
+			join(values + i, half, turns, size / half / 2);
+	}
+	free(turns);
+	return 0;
+}
+
 /*
  * Replaces two series, the real and the imaginary part of the values, by their autocorrelations
  * times size. Computed lag by lag, this would take quadratic time, hours for a million values. So
@@ -81,7 +148,7 @@ static int correlations(double complex *values, size_t size)
 {
 	int err;
 
-	err = fourier__transform(values, size);
+	err = transform(values, size);
 	/* The power spectra of both are real and even, and so are their transforms. */
 	for (size_t i = 0; i <= size / 2; i++) {
 		double complex one = values[i], other = conj(values[(size - i) % size]);
@@ -90,7 +157,7 @@ static int correlations(double complex *values, size_t size)
 		values[i] = CMPLX(of_a * of_a, of_b * of_b);
 		values[(size - i) % size] = values[i];
 	}
-	return err ? err : fourier__transform(values, size);
+	return err ? err : transform(values, size);
 }
 
 /*
@@ -99,7 +166,7 @@ static int correlations(double complex *values, size_t size)
  */
 static int inflation(const double *a, const double *b, size_t nr, double *sum)
 {
-	size_t lags = nr / 5, size = fourier__size(nr + lags);
+	size_t lags = nr / 5, size = fourier_size(nr + lags);
 	double complex *values;
 	int err;
 
@@ -168,11 +235,9 @@ int ranks__correlate(const double *a, const double *b, size_t nr, double confide
 	ranks = calloc(2 * nr + 1, sizeof(*ranks));
 	if (!ranks)
 		return -ENOMEM;
-	err = ranks__of(a, nr, ranks);
-	if (!err)
-		err = ranks__of(b, nr, ranks + nr);
-	if (!err)
-		err = correlate(ranks, ranks + nr, nr, confidence, result);
+	err = ranks__of(a, nr, ranks) ?:
+	      ranks__of(b, nr, ranks + nr) ?:
+	      correlate(ranks, ranks + nr, nr, confidence, result);
 	free(ranks);
 	return err;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "rate.h"
+#include "judge.h"
 
 #include <math.h>
 

@@ -360,18 +360,15 @@ static int add_contributors(struct timeline *timeline, unsigned int index)
 
 	for (size_t i = 0; i < data->nr_keys; i++) {
 		uint64_t slow = slow_of_some(probe, &data->keys[i].hist);
-		struct timeline_contributor *grown;
+		const struct timeline_contributor found = { &data->keys[i], index,
+							    sparse__count(&data->keys[i].hist),
+							    slow, 0 };
 
 		if (data->keys[i].key.metric || !slow)
 			continue;
-		grown = vec__grow(timeline->contributors, timeline->nr_contributors,
-				  sizeof(*grown));
-		if (!grown)
+		if (vec__append(&timeline->contributors, &timeline->nr_contributors, &found,
+				sizeof(found)))
 			return -ENOMEM;
-		timeline->contributors = grown;
-		grown[timeline->nr_contributors++] = (struct timeline_contributor){
-			&data->keys[i], index, sparse__count(&data->keys[i].hist), slow, 0
-		};
 	}
 	return 0;
 }
@@ -433,17 +430,13 @@ static int find_contributors(struct timeline *timeline, struct rundb *db)
 int timeline__read(struct timeline *timeline, struct rundb *db, const struct run *run,
 		   const struct timeline_rules *rules)
 {
-	int err;
-
 	memset(timeline, 0, sizeof(*timeline));
 	timeline->run = run;
 	timeline->rules = *rules;
-	err = start(timeline, db);
-	if (!err)
-		err = read_intervals(timeline, db);
-	if (!err)
-		err = find_pairs(timeline);
-	return err ? err : find_contributors(timeline, db);
+	return start(timeline, db) ?:
+	       read_intervals(timeline, db) ?:
+	       find_pairs(timeline) ?:
+	       find_contributors(timeline, db);
 }
 
 void timeline__clear(struct timeline *timeline)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "why.h"
-#include "why_tasks.h"
 
 #include <errno.h>
 #include <stdarg.h>

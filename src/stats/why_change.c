@@ -10,7 +10,7 @@
 #include <core/units.h>
 #include <core/vec.h>
 
-#include "contrast.h"
+#include "inference.h"
 #include "judge.h"
 
 #define CONFIDENCE 0.95

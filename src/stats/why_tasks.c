@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "why_tasks.h"
+#include "why.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #define NEARLY_ALL 0.95 /* of the time */
 
-static bool is_name_of(const char *text, const char *name)
+bool why_tasks__same_name(const char *text, const char *name)
 {
 	size_t len = names__length(text);
 
@@ -18,14 +18,15 @@ static bool is_name_of(const char *text, const char *name)
 
 bool why_tasks__is_victim(const struct why_line *pair, const struct why_line *line)
 {
-	return line->victim && is_name_of(pair->victim, line->victim);
+	return line->victim && why_tasks__same_name(pair->victim, line->victim);
 }
 
 bool why_tasks__is_culprit(const struct why_line *pair, const struct why_line *line)
 {
-	return line->culprit && pair->culprit && is_name_of(pair->culprit, line->culprit) &&
+	return line->culprit && pair->culprit &&
+	       why_tasks__same_name(pair->culprit, line->culprit) &&
 	       !strcmp(pair->part, line->part) &&
-	       (!line->victim || is_name_of(pair->victim, line->victim));
+	       (!line->victim || why_tasks__same_name(pair->victim, line->victim));
 }
 
 static bool same(const char *a, const char *b)

@@ -74,3 +74,18 @@ int outfile__commit(struct outfile *file)
 	}
 	return sync_dir_of(file->path);
 }
+
+int outfile__write(const char *dir, const char *name, int (*print)(FILE *stream, const void *of),
+		   const void *of)
+{
+	struct outfile file = { 0 };
+	int err = outfile__open(&file, dir, name);
+
+	if (err)
+		return err;
+	err = print(file.stream, of);
+	if (!err)
+		return outfile__commit(&file);
+	outfile__abort(&file);
+	return err;
+}

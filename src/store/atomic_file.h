@@ -18,4 +18,8 @@ int outfile__open(struct outfile *file, const char *dir, const char *name);
 int outfile__commit(struct outfile *file);
 void outfile__abort(struct outfile *file);
 
+/* A whole file, by print(stream, of); an error of that removes it, and is returned. */
+int outfile__write(const char *dir, const char *name, int (*print)(FILE *stream, const void *of),
+		   const void *of);
+
 #endif

@@ -97,57 +97,52 @@ int csv__split(FILE *out, const struct run_data *data, enum lat_by by, unsigned 
 	return 0;
 }
 
+/* A file of one metric; by -1: of its histogram. */
+struct part {
+	const struct run_probe *probe;
+	unsigned int metric;
+	int by;
+};
+
+static int print_part(FILE *stream, const void *of)
+{
+	const struct part *part = of;
+	const struct run_data *total = &part->probe->total;
+
+	if (part->by >= 0)
+		return csv__split(stream, total, (enum lat_by)part->by, part->metric);
+	csv__histogram(stream, &total->metrics[part->metric].hist);
+	return 0;
+}
+
 /* <probe>[-<metric>][-by-<dim>].csv; the first metric is not in the name. */
-static void file_name(char *name, size_t size, const struct run_probe *probe, unsigned int metric,
-		      const char *by)
+static int write_part(const char *dir, const struct part *part)
 {
-	snprintf(name, size, "%s%s%s%s%s.csv", probe->name, metric ? "-" : "",
-		 metric ? probe->metrics[metric].name : "", by ? "-by-" : "", by ? by : "");
-}
-
-static int write_histogram(const char *dir, const struct run_probe *probe, unsigned int metric)
-{
-	struct outfile file = { 0 };
+	const struct run_probe *probe = part->probe;
 	char name[256];
-	int err;
 
-	file_name(name, sizeof(name), probe, metric, NULL);
-	err = outfile__open(&file, dir, name);
-	if (err)
-		return err;
-	csv__histogram(file.stream, &probe->total.metrics[metric].hist);
-	return outfile__commit(&file);
-}
-
-static int write_split(const char *dir, const struct run_probe *probe, unsigned int metric,
-		       enum lat_by by)
-{
-	struct outfile file = { 0 };
-	char name[256];
-	int err;
-
-	file_name(name, sizeof(name), probe, metric, split__name(by));
-	err = outfile__open(&file, dir, name);
-	if (err)
-		return err;
-	err = csv__split(file.stream, &probe->total, by, metric);
-	if (err) {
-		outfile__abort(&file);
-		return err;
-	}
-	return outfile__commit(&file);
+	snprintf(name, sizeof(name), "%s%s%s%s%s.csv", probe->name, part->metric ? "-" : "",
+		 part->metric ? probe->metrics[part->metric].name : "", part->by < 0 ? "" : "-by-",
+		 part->by < 0 ? "" : split__name((unsigned int)part->by));
+	return outfile__write(dir, name, print_part, part);
 }
 
 static int write_metric(const char *dir, const struct run_probe *probe, unsigned int metric)
 {
-	int err;
+	struct part part = { probe, metric, -1 };
+	int err = write_part(dir, &part);
 
-	err = write_histogram(dir, probe, metric);
-	for (unsigned int by = 0; !err && by < LAT_BY_COUNT; by++) {
-		if (probe->by & 1U << by)
-			err = write_split(dir, probe, metric, by);
+	for (part.by = 0; !err && part.by < LAT_BY_COUNT; part.by++) {
+		if (probe->by & 1U << part.by)
+			err = write_part(dir, &part);
 	}
 	return err;
+}
+
+int writer__need_dir(struct writer *writer, const struct run *run)
+{
+	(void)run;
+	return writer->dir ? 0 : -EINVAL;
 }
 
 static int csv__close(struct writer *writer, const struct run *run)
@@ -168,6 +163,5 @@ static int csv__close(struct writer *writer, const struct run *run)
 const struct writer_ops writer_csv = {
 	.name = "csv",
 	.open = writer__need_dir,
-	.interval = writer__skip_interval,
 	.close = csv__close,
 };

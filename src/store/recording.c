@@ -13,7 +13,6 @@
 
 #include "rundb.h"
 #include "rundir.h"
-#include "size_limits.h"
 
 struct writer *recording__add(struct recording *recording, const struct writer_ops *ops)
 {
@@ -145,7 +144,7 @@ int recording__open(struct recording *recording, const struct run *run,
 	for (size_t i = 0; i < recording->nr_writers; i++) {
 		struct writer *writer = &recording->writers[i];
 
-		err = writer->ops->open(writer, run);
+		err = writer->ops->open ? writer->ops->open(writer, run) : 0;
 		recording->states[i] = err ? RECORDING_CLOSED : RECORDING_OPEN;
 		note(&first, err, writer, failed);
 	}
@@ -163,6 +162,8 @@ int recording__interval(struct recording *recording, struct run *run,
 		struct writer *writer = &recording->writers[i];
 
 		if (recording->states[i] != RECORDING_OPEN)
+			continue;
+		if (!writer->ops->interval)
 			continue;
 		err = writer->ops->interval(writer, run, interval);
 		if (err)
@@ -187,7 +188,7 @@ int recording__close(struct recording *recording, struct run *run, const struct 
 		if (recording->states[i] == RECORDING_CLOSED)
 			continue;
 		recording->states[i] = RECORDING_CLOSED;
-		err = writer->ops->close(writer, run);
+		err = writer->ops->close ? writer->ops->close(writer, run) : 0;
 		note(&first, err, writer, failed);
 		run->complete = run->complete && !err;
 		if (writer->ops == &writer_db)

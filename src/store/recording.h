@@ -87,4 +87,18 @@ int recording__room(const struct recording *recording, const struct run *run);
 /* After a writer fails here, the run is not complete, and later writers say so. */
 int recording__close(struct recording *recording, struct run *run, const struct writer **failed);
 
+/* ---- size_limits.c ---- */
+
+#define SIZE_LIMITS_MIN_FREE UINT64_MAX
+
+/* Bytes to keep free. `asked` may be SIZE_LIMITS_MIN_FREE: then it depends on the disk. */
+uint64_t size_limits__floor(const struct rundir *rundir, uint64_t asked);
+
+/* Maximum pages of the log of run.db. 0: no limit. */
+int size_limits__log_pages(uint64_t max_size);
+
+/* As recording__room(). 0: no limit. */
+int size_limits__check(const struct rundir *rundir, const struct run *run, uint64_t max_size,
+		       uint64_t min_free);
+
 #endif

@@ -16,19 +16,13 @@
 #define MOST_KEYS (65536 + 1024) /* per probe */
 #define MOST_SERIES (3 * MOST_KEYS + RUN_PROBES * RUN_METRICS)
 
-/* The same for all rows of a table of rundb_schema.c; `parameter` may be NULL. */
+/* Calls take(row, db) for all rows of a table. */
 static int each_of(struct rundb *db, const struct rundb_rows *rows, sql_take *take)
 {
 	sqlite3_stmt *row;
 	int err = rundb_rows__select(db->db, &row, rows, NULL);
 
 	return sql__finish(err, row, take, db);
-}
-
-/* Of what rundb_rows__read() returns, only the error. */
-static int no_mask(int there)
-{
-	return there < 0 ? there : 0;
 }
 
 static int take_split(sqlite3_stmt *row, uint32_t *by)
@@ -105,11 +99,13 @@ static int take_label(sqlite3_stmt *row, void *to)
 {
 	struct run *run = ((struct rundb *)to)->run;
 	uint64_t id;
+	int err;
 
 	if (run->nr_labels == RUN_LABELS)
 		return -EUCLEAN;
-	return no_mask(rundb_rows__read(row, &rundb_labels,
-					(void *[]){ &id, &run->labels[run->nr_labels++] }));
+	err = rundb_rows__read(row, &rundb_labels,
+			       (void *[]){ &id, &run->labels[run->nr_labels++] });
+	return err < 0 ? err : 0;
 }
 
 /* What is known only at the end is null in an incomplete recording. */
@@ -201,12 +197,10 @@ static int take_check(sqlite3_stmt *row, void *to)
 static int take_life(sqlite3_stmt *row, void *to)
 {
 	struct run *run = ((struct rundb *)to)->run;
-	struct run_life *grown = vec__grow(run->lives, run->nr_lives, sizeof(*grown));
+	struct run_life life;
+	int err = rundb_rows__read(row, &rundb_lives, (void *[]){ &life });
 
-	if (!grown)
-		return -ENOMEM;
-	run->lives = grown;
-	return no_mask(rundb_rows__read(row, &rundb_lives, (void *[]){ &grown[run->nr_lives++] }));
+	return err < 0 ? err : vec__append(&run->lives, &run->nr_lives, &life, sizeof(life));
 }
 
 static int take_frame(sqlite3_stmt *row, void *to)
@@ -244,18 +238,6 @@ static int add_key(struct rundb *db, const struct rundb_series *series, sqlite3_
 	return run__add_key(total, &key, name);
 }
 
-static int add_series(struct rundb *db, const struct rundb_series *series)
-{
-	struct rundb_series *grown;
-
-	grown = vec__grow(db->series, db->nr_series, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	db->series = grown;
-	db->series[db->nr_series++] = *series;
-	return 0;
-}
-
 static int take_series(sqlite3_stmt *row, void *to)
 {
 	struct rundb *db = to;
@@ -281,7 +263,7 @@ static int take_series(sqlite3_stmt *row, void *to)
 		if (err)
 			return err;
 	}
-	return add_series(db, &series);
+	return vec__append(&db->series, &db->nr_series, &series, sizeof(series));
 }
 
 static int each_row(struct rundb *db, const char *sql, sql_take *take)

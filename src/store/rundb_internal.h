@@ -155,7 +155,7 @@ struct rundb {
 	struct rundb_budget budget;
 	struct rundb_span span;
 	struct run *run;
-	uint64_t probe_ids[RUN_PROBES + 1];
+	uint64_t probe_ids[RUN_PROBES];
 	struct {
 		int64_t id;
 		unsigned int probe;

@@ -98,16 +98,9 @@ static bool find_place(const struct target *target, int64_t id, struct place *pl
  */
 static int note(struct rundb *db, uint64_t *number)
 {
-	uint64_t **grown;
-
 	if (!db->deltas || *number)
 		return 0;
-	grown = vec__grow(db->filled, db->nr_filled, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	db->filled = grown;
-	db->filled[db->nr_filled++] = number;
-	return 0;
+	return vec__append(&db->filled, &db->nr_filled, &number, sizeof(number));
 }
 
 /* Adds to a number of the totals or of a delta. */
@@ -229,18 +222,15 @@ static int check_counts(const struct target *target)
 
 static int read_totals(struct rundb *db)
 {
+	static const char sums[] = "SELECT series, sum_ns, max_ns, tail, count FROM sums";
 	struct target target = { .db = db };
-	int err;
 
 	for (unsigned int i = 0; i < RUN_PROBES; i++)
 		target.data[i] = &db->run->probes[i].total;
-	err = each_in_span(db, "SELECT series, slot, count FROM slots", take_slot, &target);
-	if (!err)
-		err = each_in_span(db, "SELECT series, sum_ns, max_ns, tail, count FROM sums",
-				   take_total, &target);
-	if (!err)
-		err = each_in_span(db, "SELECT metric, name, count FROM acct", take_acct, &target);
-	return err ? err : check_counts(&target);
+	return each_in_span(db, "SELECT series, slot, count FROM slots", take_slot, &target) ?:
+	       each_in_span(db, sums, take_total, &target) ?:
+	       each_in_span(db, "SELECT metric, name, count FROM acct", take_acct, &target) ?:
+	       check_counts(&target);
 }
 
 /* The duration of an incomplete recording is the end of its last interval. */
@@ -258,23 +248,14 @@ static int read_duration(struct rundb *db)
 
 static int read_all(struct rundb *db)
 {
-	int err;
-
 	/* One transaction, so the data is consistent even if a recorder still writes. */
-	err = sql__exec(db->db, "BEGIN");
-	if (!err)
-		err = rundb_check__content(db->db);
-	if (!err)
-		err = rundb_head__read(db);
-	if (!err)
-		err = rundb_span__find(db->db, &db->span, db->run);
-	if (!err)
-		err = read_totals(db);
-	if (!err)
-		err = read_tables(db);
-	if (!err)
-		err = read_duration(db);
-	return err;
+	return sql__exec(db->db, "BEGIN") ?:
+	       rundb_check__content(db->db) ?:
+	       rundb_head__read(db) ?:
+	       rundb_span__find(db->db, &db->span, db->run) ?:
+	       read_totals(db) ?:
+	       read_tables(db) ?:
+	       read_duration(db);
 }
 
 int rundb__open_span(struct rundb **db, const char *path, struct run *run, uint64_t from_ns,

@@ -78,11 +78,9 @@ int rundb_why__read(sqlite3 *db, const struct rundb_span *span, struct run_probe
 		probe->why = NULL;
 		return err;
 	}
-	err = why__new(&probe->why, probe->name);
-	if (!err)
-		err = read_why_table(db, span, probe, 1, sum);
-	if (!err)
-		err = read_why_table(db, span, probe, 2, keep_slowest);
+	err = why__new(&probe->why, probe->name) ?:
+	      read_why_table(db, span, probe, 1, sum) ?:
+	      read_why_table(db, span, probe, 2, keep_slowest);
 	if (!err)
 		guess_totals(probe->why);
 	return err == -EINVAL ? -EUCLEAN : err;

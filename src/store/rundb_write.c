@@ -154,9 +154,10 @@ static void put_row(struct rundb_writer *writer, const struct rundb_rows *rows,
 	sqlite3_finalize(insert);
 }
 
+/* NULL and empty: there is none. */
 static void put_text(struct rundb_writer *writer, const char *name, const char *value)
 {
-	if (value)
+	if (value && *value)
 		put(writer, ADD_META, "tt", name, value);
 }
 
@@ -220,10 +221,8 @@ static void put_tables(struct rundb_writer *writer, const struct run *run)
 		if (table)
 			writer->err = rundb_table__create(writer->db, name, table);
 	}
-	if (run->pressure.why[0])
-		put_text(writer, "pressure_why", run->pressure.why);
-	if (run->pressure.cgroup)
-		put_text(writer, "pressure_cgroup", run->pressure.cgroup);
+	put_text(writer, "pressure_why", run->pressure.why);
+	put_text(writer, "pressure_cgroup", run->pressure.cgroup);
 }
 
 /* The edges of all slots, so that queries need not know the bucket scheme. */
@@ -459,15 +458,10 @@ static void put_metric(struct rundb_writer *writer, int64_t metric, const struct
 static void add_series(struct rundb_writer *writer, unsigned int probe, const struct run_key *key)
 {
 	struct known *known = &writer->known[probe];
-	int64_t *series;
 
-	series = vec__grow(known->series, known->nr, sizeof(*series));
-	if (!series) {
-		writer->err = -ENOMEM;
-		return;
-	}
-	known->series = series;
-	known->series[known->nr++] = ++writer->last_series;
+	writer->last_series++;
+	writer->err = vec__append(&known->series, &known->nr, &writer->last_series,
+				  sizeof(writer->last_series));
 	put(writer, ADD_SERIES, "iitit", writer->last_series, metric_id(probe, key->key.metric),
 	    split__name(key->key.by), (int64_t)key->key.id, key->name);
 }
@@ -604,10 +598,8 @@ static int db__close(struct writer *writer, const struct run *run)
 	}
 	put_all(db, &rundb_lives, run->lives, run->nr_lives, sizeof(*run->lives));
 	put_all(db, &rundb_frames, run->frames.frames, run->frames.nr, sizeof(*run->frames.frames));
-	if (run->lives_why[0])
-		put_text(db, "process_why", run->lives_why);
-	if (run->frames_why[0])
-		put_text(db, "frames_why", run->frames_why);
+	put_text(db, "process_why", run->lives_why);
+	put_text(db, "frames_why", run->frames_why);
 	put_number(db, "duration_ns", run->duration_ns);
 	if (run->workload && run->workload_status != RUN_NOT_ENDED)
 		put_number(db, "workload_status", (uint64_t)run->workload_status);

@@ -108,11 +108,9 @@ static int make_in(struct rundir *rundir, const char *parent, const char *name, 
 	at = trusted_path__open(parent, &maker);
 	if (at < 0)
 		return at;
-	err = trusted_path__check(at, &maker, strict);
-	if (!err)
-		err = make_new(rundir, at, name);
-	if (!err)
-		err = open_made(rundir, at, uid);
+	err = trusted_path__check(at, &maker, strict) ?:
+	      make_new(rundir, at, name) ?:
+	      open_made(rundir, at, uid);
 	if (err)
 		close(at);
 	else

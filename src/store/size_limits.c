@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "size_limits.h"
+#include "recording.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -5,31 +5,29 @@
 #include "json.h"
 #include "writer.h"
 
-static int write_summary(const char *dir, const struct run *run, const struct run_probe *probe)
-{
-	struct outfile file = { 0 };
-	char name[256];
-	int err;
+struct summary_of {
+	const struct run *run;
+	const struct run_probe *probe;
+};
 
-	snprintf(name, sizeof(name), "%s.summary.json", probe->name);
-	err = outfile__open(&file, dir, name);
-	if (err)
-		return err;
-	err = json__print(json__summary(run, probe), file.stream, true);
-	if (err) {
-		outfile__abort(&file);
-		return err;
-	}
-	return outfile__commit(&file);
+static int print_summary(FILE *stream, const void *of)
+{
+	const struct summary_of *summary = of;
+
+	return json__print(json__summary(summary->run, summary->probe), stream, true);
 }
 
 static int summary__close(struct writer *writer, const struct run *run)
 {
+	char name[RUN_NAME + sizeof(".summary.json")];
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
-		if (!run->probes[i].refused[0])
-			err = write_summary(writer->dir, run, &run->probes[i]);
+		const struct summary_of summary = { run, &run->probes[i] };
+
+		snprintf(name, sizeof(name), "%s.summary.json", summary.probe->name);
+		if (!summary.probe->refused[0])
+			err = outfile__write(writer->dir, name, print_summary, &summary);
 	}
 	return err;
 }
@@ -37,6 +35,5 @@ static int summary__close(struct writer *writer, const struct run *run)
 const struct writer_ops writer_summary = {
 	.name = "summary",
 	.open = writer__need_dir,
-	.interval = writer__skip_interval,
 	.close = summary__close,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tables of probes as JSON. */
-#include "table_json.h"
+#include "json.h"
 
 #include <json-c/json.h>
 
@@ -61,12 +61,12 @@ struct json_object *table__json_columns(const struct table *table)
 static struct json_object *json_aggregate(const struct table_aggregate *aggregate, double mean)
 {
 	struct json_object *object = json_object_new_object();
-	bool any = aggregate->rows;
+	bool known = aggregate->rows;
 
 	fields__count(object, "rows", aggregate->rows);
-	fields__put(object, "mean", any ? json_real(mean) : NULL);
-	fields__put(object, "min", any ? json_real(aggregate->low) : NULL);
-	fields__put(object, "max", any ? json_real(aggregate->high) : NULL);
+	fields__put(object, "mean", known ? json_real(mean) : NULL);
+	fields__put(object, "min", known ? json_real(aggregate->low) : NULL);
+	fields__put(object, "max", known ? json_real(aggregate->high) : NULL);
 	return object;
 }
 

@@ -2,7 +2,8 @@
 /*
  * An output of a recording. A writer is opened before the window, called for every interval, and
  * closed after the last one with the totals. All functions return 0 or -errno and print nothing.
- * close() always frees what open() allocated; it is not called after a failed open().
+ * close() always frees what open() allocated; it is not called after a failed open(). Those that a
+ * writer does not need are NULL.
  */
 #ifndef LATSCOPE_STORE_WRITER_H
 #define LATSCOPE_STORE_WRITER_H
@@ -31,10 +32,8 @@ struct writer {
 	void *state; /* the writer's own; live: a FILE *, stdout if NULL at open() */
 };
 
-/* For writers that write files only after the window. */
+/* open() of writers that write files only after the window. */
 int writer__need_dir(struct writer *writer, const struct run *run);
-int writer__skip_interval(struct writer *writer, const struct run *run,
-			  const struct run_interval *interval);
 
 extern const struct writer_ops writer_db; /* run.db: one transaction per interval */
 

@@ -242,7 +242,6 @@ TEST(csv_files)
 
 	sample_key(&run->probes[0].total, 7, LAT_BY_PROCESS, 0, "say \"hi\", (7)", 2500, 1);
 	assert_int_equal(writer.ops->open(&writer, run), 0);
-	assert_int_equal(writer.ops->interval(&writer, run, NULL), 0);
 	assert_int_equal(writer.ops->close(&writer, run), 0);
 	assert_file("iolat.csv", "bucket,lo_us,hi_us,count\n"
 				 "0,0,2,0\n1,2,4,0\n2,4,8,0\n3,8,16,0\n4,16,32,1234\n"
@@ -290,7 +289,6 @@ static void read_summary(const char *name)
 	struct writer writer = { .ops = &writer_summary, .dir = dir };
 
 	assert_int_equal(writer.ops->open(&writer, run), 0);
-	assert_int_equal(writer.ops->interval(&writer, run, NULL), 0);
 	assert_int_equal(writer.ops->close(&writer, run), 0);
 	object = json_tokener_parse(content(name));
 	assert_non_null(object);
@@ -432,10 +430,8 @@ TEST(live_json_is_a_line_an_interval)
 
 	sample_fill(&deltas[0], 0);
 	writer.state = unit_print();
-	assert_int_equal(writer.ops->open(&writer, run), 0);
 	assert_int_equal(writer.ops->interval(&writer, run, &interval), 0);
 	assert_int_equal(writer.ops->interval(&writer, run, &interval), 0);
-	assert_int_equal(writer.ops->close(&writer, run), 0);
 	second = strchr(unit_printed(), '\n') + 1;
 	assert_string_equal(strchr(second, '\n'), "\n");
 	object = json_tokener_parse(second);

@@ -2,8 +2,7 @@
 #include "sample.h"
 
 #include "stats/judge.h"
-#include "stats/rate.h"
-#include "stats/share.h"
+#include "stats/inference.h"
 
 #define ALL ((1U << JUDGE_STATISTICS) - 1)
 #define MOST 16

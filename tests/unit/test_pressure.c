@@ -4,7 +4,7 @@
 #include "sheet.h"
 
 #include "core/coverage.h"
-#include "print/coverage.h"
+#include "print/text.h"
 
 #define PSI(some, full)                                           \
 	"some avg10=1.00 avg60=2.00 avg300=3.00 total=" some "\n" \

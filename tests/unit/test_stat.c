@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sample.h"
 
-#include "stats/contrast.h"
 #include "stats/inference.h"
 #include "stats/judge.h"
-#include "stats/share.h"
 
 /* Abramowitz and Stegun, Handbook of Mathematical Functions, table 26.10. */
 TEST(t_against_the_table)

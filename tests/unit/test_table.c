@@ -9,7 +9,6 @@
 #include "store/json.h"
 #include "store/recording.h"
 #include "store/rundb.h"
-#include "store/table_json.h"
 #include "print/text.h"
 
 enum { SOCKET, TIER, LATENCY, COUNT };

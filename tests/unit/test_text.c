@@ -342,7 +342,6 @@ TEST(live_lines)
 	sample_fill(&deltas[0], 0);
 	assert_int_equal(writer.ops->open(&writer, run), 0);
 	assert_int_equal(writer.ops->interval(&writer, run, &interval), 0);
-	assert_int_equal(writer.ops->close(&writer, run), 0);
 	assert_text(
 		sheet(),
 		"      time  probe          events/s       p50       p99       max      tail\n"

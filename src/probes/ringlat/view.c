@@ -124,34 +124,34 @@ static void each_row(const struct ring_count *count, unsigned int way, uint64_t 
 		take(to, &row);
 }
 
-struct page {
+struct histogram_view {
 	FILE *out;
 	uint64_t total, most;
 };
 
 static void take_most(void *to, const struct row *row)
 {
-	struct page *page = to;
+	struct histogram_view *view = to;
 
-	page->most = row->count > page->most ? row->count : page->most;
+	view->most = row->count > view->most ? row->count : view->most;
 }
 
 static void take_row(void *to, const struct row *row)
 {
-	struct page *page = to;
+	struct histogram_view *view = to;
 
-	histogram_row(page->out, row, page->total, page->most);
+	histogram_row(view->out, row, view->total, view->most);
 }
 
 static void histogram_of(FILE *out, const struct ring_result *result,
 			 const struct ring_count *count, unsigned int way)
 {
-	struct page page = { .out = out, .total = count->ways[way].count };
+	struct histogram_view view = { .out = out, .total = count->ways[way].count };
 	uint64_t baseline = (uint64_t)ring_count__baseline(result, count, way);
 
 	fprintf(out, "\n  %-16s %11s %8s\n", ring_count__way(count, way), "crossings", "share");
-	each_row(count, way, baseline, take_most, &page);
-	each_row(count, way, baseline, take_row, &page);
+	each_row(count, way, baseline, take_most, &view);
+	each_row(count, way, baseline, take_row, &view);
 }
 
 static void event(FILE *out, const struct ring_result *result, const struct ring_count *count,
@@ -178,18 +178,13 @@ static void head(FILE *out, const struct ring_result *result)
 {
 	const struct ring_where *where = &result->where;
 	char text[RING_MITIGATIONS_TEXT];
-	struct wrap wrap = { 0 };
 
-	wrap__add(&wrap, "ringlat by %s: %s", result->method->name, result->method->mechanism);
-	wrap__print(&wrap, out, 0, 2);
-	wrap__add(&wrap, "%s: %s", ring_place__name(where->place), where->evidence);
-	wrap__print(&wrap, out, 2, 2);
-	wrap__add(&wrap, "%s, microcode %s, CPU %d; TSC %.3f MHz; cycles below are TSC ticks",
-		  where->cpu_model, where->microcode, result->cpu, (double)result->tsc_khz / 1000);
-	wrap__print(&wrap, out, 2, 2);
+	wrap__line(out, 0, 2, "ringlat by %s: %s", result->method->name, result->method->mechanism);
+	wrap__line(out, 2, 2, "%s: %s", ring_place__name(where->place), where->evidence);
+	wrap__line(out, 2, 2, "%s, microcode %s, CPU %d; TSC %.3f MHz; cycles below are TSC ticks",
+		   where->cpu_model, where->microcode, result->cpu, (double)result->tsc_khz / 1000);
 	ring_where__mitigations(where, text);
-	wrap__add(&wrap, "the kernel has %s", text);
-	wrap__print(&wrap, out, 2, 2);
+	wrap__line(out, 2, 2, "the kernel has %s", text);
 	if (result->interrupted)
 		fputs("  interrupted: the results cover the crossings made until then\n", out);
 }

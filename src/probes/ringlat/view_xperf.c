@@ -77,37 +77,33 @@ static void own_rows(FILE *out, const struct ring_result *result, const struct r
 static void explain(FILE *out, const struct ring_result *result)
 {
 	bool kpti = !strcmp(result->where.kpti, "yes");
-	struct wrap wrap = { 0 };
 
-	wrap__add(&wrap, "%s", result->method->between);
-	wrap__print(&wrap, out, 2, 2);
-	wrap__add(&wrap, "MFENCE alone, as in xperf, does not order RDTSC on Intel CPUs: without "
-			 "--like, ringlat has LFENCE at both ends, subtracts empty windows and "
-			 "keeps the page warm.");
-	wrap__print(&wrap, out, 2, 2);
+	wrap__line(out, 2, 2, "%s", result->method->between);
+	wrap__line(out, 2, 2,
+		   "MFENCE alone, as in xperf, does not order RDTSC on Intel CPUs: without "
+		   "--like, ringlat has LFENCE at both ends, subtracts empty windows and "
+		   "keeps the page warm.");
 	if (kpti) {
-		wrap__add(&wrap, "KPTI is on: each crossing of this kernel also switches page "
-				 "tables, which xperf did not (it had KPTI compiled out). User "
-				 "page tables do not map stubs, so the method module needs "
-				 "pti=off; kvm has no KPTI in its guest.");
-		wrap__print(&wrap, out, 2, 2);
+		wrap__line(out, 2, 2,
+			   "KPTI is on: each crossing of this kernel also switches page "
+			   "tables, which xperf did not (it had KPTI compiled out). User "
+			   "page tables do not map stubs, so the method module needs "
+			   "pti=off; kvm has no KPTI in its guest.");
 	}
 }
 
 void ringlat__print_xperf(FILE *out, const struct ring_result *result)
 {
 	const struct ring_count *count = result->events;
-	struct wrap wrap = { 0 };
 	char text[UNITS_TEXT];
 
 	if (!result->nr_events)
 		return;
 	fputc('\n', out);
-	wrap__add(&wrap,
-		  "like xperf: page faults of a fresh page each time, mean of %s, in cycles "
-		  "of the TSC, nothing subtracted",
-		  units__count(text, count->kept));
-	wrap__print(&wrap, out, 0, 2);
+	wrap__line(out, 0, 2,
+		   "like xperf: page faults of a fresh page each time, mean of %s, in cycles "
+		   "of the TSC, nothing subtracted",
+		   units__count(text, count->kept));
 	row(out, "platform", "user to kernel", "kernel to user");
 	published_rows(out);
 	own_rows(out, result, count);

@@ -22,14 +22,14 @@ struct field {
 };
 
 /* What is printed: the processes of a table, in this time. */
-struct view {
+struct process_view {
 	const struct table *table;
 	struct rmid_totals processes;
 	uint64_t duration_ns;
 	bool whole; /* the whole window; otherwise one interval */
 };
 
-static unsigned int choose_fields(const struct view *view, struct field fields[FIELDS])
+static unsigned int choose_fields(const struct process_view *view, struct field fields[FIELDS])
 {
 	const struct table *table = view->table;
 	int cycles = table__find_column(table, "cycles"),
@@ -77,14 +77,15 @@ static void print_field(FILE *out, const struct rmid_total *process, const struc
 	fprintf(out, " %*s", FIELD, marked);
 }
 
-static void print_cpu(FILE *out, const struct view *view, const char *comm, double ns)
+static void print_cpu(FILE *out, const struct process_view *view, const char *comm, double ns)
 {
 	fprintf(out, "  %-15.15s %12.3f", comm, ns / 1e6);
 	fprintf(out, " %6.1f%%", 100.0 * ns / (double)view->duration_ns);
 }
 
-static void print_process(FILE *out, const struct view *view, const struct rmid_total *process,
-			  const struct field *fields, unsigned int nr)
+static void print_process(FILE *out, const struct process_view *view,
+			  const struct rmid_total *process, const struct field *fields,
+			  unsigned int nr)
 {
 	if (process->pid.known && process->pid.integer)
 		fprintf(out, "%9lld", (long long)process->pid.integer);
@@ -97,7 +98,7 @@ static void print_process(FILE *out, const struct view *view, const struct rmid_
 }
 
 /* The keys that were evicted from the sketch. */
-static void print_others(FILE *out, const struct view *view)
+static void print_others(FILE *out, const struct process_view *view)
 {
 	if (!view->whole || !table__others_keys(view->table))
 		return;
@@ -106,7 +107,7 @@ static void print_others(FILE *out, const struct view *view)
 	fputc('\n', out);
 }
 
-static void print_processes(FILE *out, const struct view *view, unsigned int top)
+static void print_processes(FILE *out, const struct process_view *view, unsigned int top)
 {
 	struct field fields[FIELDS];
 	unsigned int nr = choose_fields(view, fields), left = 0;
@@ -129,7 +130,7 @@ static void print_processes(FILE *out, const struct view *view, unsigned int top
 static int print_interval(FILE *out, const struct run_probe *probe,
 			  const struct run_interval *interval, unsigned int top)
 {
-	struct view view = { .table = probe->table,
+	struct process_view view = { .table = probe->table,
 			     .duration_ns = interval->end_ns - interval->start_ns };
 	int err;
 
@@ -147,25 +148,21 @@ static int print_interval(FILE *out, const struct run_probe *probe,
 
 static void tell_others(FILE *out, const struct table *table)
 {
-	struct wrap wrap = { 0 };
-
 	if (!table__others_keys(table))
 		return;
-	wrap__add(&wrap,
-		  "(other): %llu processes with little CPU time; a process above may have had up "
-		  "to %.3f ms more, which are counted here",
-		  (unsigned long long)table__others_keys(table), table__others_most(table) / 1e6);
-	wrap__print(&wrap, out, 2, 2);
+	wrap__line(out, 2, 2,
+		   "(other): %llu processes with little CPU time; a process above may have had up "
+		   "to %.3f ms more, which are counted here",
+		   (unsigned long long)table__others_keys(table), table__others_most(table) / 1e6);
 }
 
 static int print_window(FILE *out, const struct run *run, const struct run_probe *probe,
 			unsigned int top)
 {
-	struct view view = { .table = probe->table,
-			     .duration_ns = run->duration_ns,
-			     .whole = true };
+	struct process_view view = { .table = probe->table,
+				     .duration_ns = run->duration_ns,
+				     .whole = true };
 	char time[UNITS_TEXT], rows[UNITS_TEXT];
-	struct wrap wrap = { 0 };
 	int err = 0;
 
 	if (run->duration_ns)
@@ -178,8 +175,7 @@ static int print_window(FILE *out, const struct run *run, const struct run_probe
 	print_processes(out, &view, top);
 	fputc('\n', out);
 	tell_others(out, probe->table);
-	wrap__add(&wrap, "method: %s: %s", probe->method, probe->mechanism);
-	wrap__print(&wrap, out, 2, 2);
+	wrap__line(out, 2, 2, "method: %s: %s", probe->method, probe->mechanism);
 clear_processes:
 	rmid_totals__clear(&view.processes);
 	return err;

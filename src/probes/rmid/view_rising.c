@@ -144,7 +144,7 @@ static int add_series(struct rising *rising, const struct table *table, unsigned
 struct rows {
 	const struct table *table;
 	size_t at; /* interval of the last row */
-	bool *any; /* by interval: it has rows */
+	bool *has_rows; /* by interval: it has rows */
 	uint32_t *nr; /* by series and interval: rows that have the value */
 };
 
@@ -180,7 +180,7 @@ static void add_row(struct rising *rising, struct rows *rows, size_t row)
 	int group = find_group(rising, rows->table, row);
 
 	find_interval(rising->timeline, rows, table__time_ns(rows->table, row));
-	rows->any[rows->at] = true;
+	rows->has_rows[rows->at] = true;
 	rising->is_incomplete |= value.known && value.integer;
 	if (group < 0)
 		return;
@@ -223,7 +223,7 @@ static void finish_all(struct rising *rising, const struct rows *rows)
 			double ns = (double)(timeline->end_ns[j] - timeline->start_ns[j]);
 
 			series->values[j] =
-				!rows->any[j] || ns <= 0
+				!rows->has_rows[j] || ns <= 0
 					? NAN
 					: finish(series, series->values[j], ns,
 						 rows->nr[i * timeline->nr + j],
@@ -251,11 +251,11 @@ static int read_values(struct rising *rising, struct rundb *db, const struct tab
 {
 	size_t nr = rising->timeline->nr;
 	struct rows rows = { .table = table,
-			     .any = calloc(nr + 1, sizeof(*rows.any)),
+			     .has_rows = calloc(nr + 1, sizeof(*rows.has_rows)),
 			     .nr = calloc(rising->nr * nr + 1, sizeof(*rows.nr)) };
-	int err = rows.any && rows.nr ? read_rows(rising, db, &rows) : -ENOMEM;
+	int err = rows.has_rows && rows.nr ? read_rows(rising, db, &rows) : -ENOMEM;
 
-	free(rows.any);
+	free(rows.has_rows);
 	free(rows.nr);
 	return err;
 }

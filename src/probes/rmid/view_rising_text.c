@@ -29,17 +29,15 @@ static void print_one(FILE *out, const struct rising *rising,
 		      const struct correlation_series *series, const struct correlation_pair *pair)
 {
 	char worst[UNITS_TEXT], other[UNITS_TEXT];
-	struct wrap wrap = { 0 };
 
-	wrap__add(&wrap,
-		  "%s: %s rose: %s in %zu interval%s of the worst quarter, %s in %zu of the "
-		  "others: positive correlation: %+.2f [%+.2f, %+.2f], p = %.2g",
-		  rising->groups[series->key].name, series->name,
-		  value_text(worst, series, pair->worst), pair->worst_nr,
-		  pair->worst_nr == 1 ? "" : "s", value_text(other, series, pair->other),
-		  pair->other_nr, pair->found.rho, pair->found.low, pair->found.high,
-		  pair->adjusted);
-	wrap__print(&wrap, out, 4, 2);
+	wrap__line(out, 4, 2,
+		   "%s: %s rose: %s in %zu interval%s of the worst quarter, %s in %zu of the "
+		   "others: positive correlation: %+.2f [%+.2f, %+.2f], p = %.2g",
+		   rising->groups[series->key].name, series->name,
+		   value_text(worst, series, pair->worst), pair->worst_nr,
+		   pair->worst_nr == 1 ? "" : "s", value_text(other, series, pair->other),
+		   pair->other_nr, pair->found.rho, pair->found.low, pair->found.high,
+		   pair->adjusted);
 }
 
 struct risen {

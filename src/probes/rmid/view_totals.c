@@ -8,18 +8,18 @@
 #include "columns.h"
 
 /* The rows of the interval, or the keys of the whole window. */
-struct view {
+struct rows_view {
 	const struct table *table;
 	bool whole;
 };
 
-static struct table_value value_at(const struct view *view, size_t at, unsigned int column)
+static struct table_value value_at(const struct rows_view *view, size_t at, unsigned int column)
 {
 	return view->whole ? table__key(view->table, at, column)
 			   : table__value(view->table, at, column);
 }
 
-static const char *comm_at(const struct view *view, size_t at)
+static const char *comm_at(const struct rows_view *view, size_t at)
 {
 	struct table_value comm = value_at(view, at, ROWS_COMM);
 
@@ -27,7 +27,7 @@ static const char *comm_at(const struct view *view, size_t at)
 }
 
 /* A renamed process stays one process. Only its name identifies time without a process. */
-static int compare_owners(const struct view *view, size_t a, size_t b)
+static int compare_owners(const struct rows_view *view, size_t a, size_t b)
 {
 	int64_t left = value_at(view, a, ROWS_PROCESS).integer;
 	int64_t right = value_at(view, b, ROWS_PROCESS).integer;
@@ -55,7 +55,7 @@ static int compare_processes(const void *left, const void *right)
 	       (a->sum[ROWS_CPU_NS] > b->sum[ROWS_CPU_NS]);
 }
 
-static void add_column(struct rmid_total *process, const struct view *view, size_t at,
+static void add_column(struct rmid_total *process, const struct rows_view *view, size_t at,
 		       unsigned int column)
 {
 	const struct table_aggregate *aggregate;
@@ -72,7 +72,7 @@ static void add_column(struct rmid_total *process, const struct view *view, size
 	process->known[column] += value.known;
 }
 
-static void add_place(struct rmid_total *process, const struct view *view, size_t at)
+static void add_place(struct rmid_total *process, const struct rows_view *view, size_t at)
 {
 	process->pid = value_at(view, at, ROWS_PID);
 	process->comm = comm_at(view, at);
@@ -81,7 +81,7 @@ static void add_place(struct rmid_total *process, const struct view *view, size_
 		add_column(process, view, at, i);
 }
 
-static size_t count_owners(const struct view *view, const uint32_t *order, size_t nr)
+static size_t count_owners(const struct rows_view *view, const uint32_t *order, size_t nr)
 {
 	size_t owners = nr > 0;
 
@@ -90,7 +90,7 @@ static size_t count_owners(const struct view *view, const uint32_t *order, size_
 	return owners;
 }
 
-static void sum_up(struct rmid_totals *totals, const struct view *view, const uint32_t *order,
+static void sum_up(struct rmid_totals *totals, const struct rows_view *view, const uint32_t *order,
 		   size_t nr)
 {
 	struct rmid_total *process = NULL;
@@ -110,7 +110,7 @@ static void sum_up(struct rmid_totals *totals, const struct view *view, const ui
 
 int rmid_totals__of(struct rmid_totals *totals, const struct table *table, bool whole)
 {
-	struct view view = { table, whole };
+	struct rows_view view = { table, whole };
 	size_t nr = whole ? table__keys(table) : table__rows(table);
 	uint32_t *order = calloc(nr + 1, sizeof(*order));
 

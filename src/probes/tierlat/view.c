@@ -140,18 +140,10 @@ static int live__interval(struct writer *writer, const struct run *run,
 	return 0;
 }
 
-static int live__close(struct writer *writer, const struct run *run)
-{
-	(void)writer;
-	(void)run;
-	return 0;
-}
-
 const struct writer_ops writer_live_tierlat = {
 	.name = "live_tierlat",
 	.open = live__open,
 	.interval = live__interval,
-	.close = live__close,
 };
 
 static struct table_value known(const struct table_aggregate *aggregate, double value)
@@ -239,23 +231,19 @@ static bool last_decision(FILE *out, const struct table *table, size_t at)
 
 static void explain_decision(FILE *out)
 {
-	struct wrap wrap = { 0 };
-
-	wrap__add(&wrap, "p and its target are shares of the requests. The shift is relative to p, "
-			 "a moving average, and at most --max-shift per interval.");
-	wrap__print(&wrap, out, 7, 0);
+	wrap__line(out, 7, 0,
+		   "p and its target are shares of the requests. The shift is relative to p, "
+		   "a moving average, and at most --max-shift per interval.");
 }
 
 void tierlat_print__summary(FILE *out, const struct run *run, const struct run_probe *probe)
 {
 	char window[UNITS_TEXT], interval[UNITS_TEXT];
-	struct wrap wrap = { 0 };
 	bool decided = false;
 
-	wrap__add(&wrap, "%s: loaded latency of demand reads by tier, %s in intervals of %s",
-		  probe->name, units__duration(window, run->duration_ns),
-		  units__duration(interval, run->interval_ns));
-	wrap__print(&wrap, out, 0, 2);
+	wrap__line(out, 0, 2, "%s: loaded latency of demand reads by tier, %s in intervals of %s",
+		   probe->name, units__duration(window, run->duration_ns),
+		   units__duration(interval, run->interval_ns));
 	head(out);
 	for (size_t at = 0; at < table__keys(probe->table); at++)
 		key(out, probe->table, at);
@@ -268,8 +256,7 @@ void tierlat_print__summary(FILE *out, const struct run *run, const struct run_p
 	if (probe->more[RUN_ACTIONS])
 		actions__text(out, probe->more[RUN_ACTIONS]);
 	fputc('\n', out);
-	wrap__add(&wrap, "method: %s: %s", probe->method, probe->mechanism);
-	wrap__print(&wrap, out, 2, 2);
+	wrap__line(out, 2, 2, "method: %s: %s", probe->method, probe->mechanism);
 }
 
 static bool knows(const struct run_probe *probe)

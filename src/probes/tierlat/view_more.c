@@ -45,11 +45,9 @@ static void cha_row(FILE *out, const struct table *table, size_t at)
 
 void tierlat_print__chas(FILE *out, const struct table *table)
 {
-	struct wrap wrap = { 0 };
-
-	wrap__add(&wrap, "Each CHA: it measures the latency of one tier, and counts the reads of "
-			 "others where it has a counter left.");
-	wrap__print(&wrap, out, 0, 0);
+	wrap__line(out, 0, 0,
+		   "Each CHA: it measures the latency of one tier, and counts the reads of "
+		   "others where it has a counter left.");
 	fprintf(out, "%6s %4s %-11s %9s %9s %9s %9s %9s %6s\n", "socket", "CHA", "tier",
 		"in flight", "reads/s", "latency", "lowest", "highest", "MHz");
 	for (size_t at = 0; at < table__keys(table); at++)
@@ -152,7 +150,6 @@ static void print_nodes(FILE *out, const struct list *list)
 int tierlat_print__pages(FILE *out, const struct table *table, unsigned int top)
 {
 	struct list list = { .nr = table__keys(table), .top = top };
-	struct wrap wrap = { 0 };
 
 	list.all = calloc(list.nr + 1, sizeof(*list.all));
 	if (!list.all)
@@ -160,9 +157,9 @@ int tierlat_print__pages(FILE *out, const struct table *table, unsigned int top)
 	for (size_t i = 0; i < list.nr; i++)
 		take_entry(&list.all[i], table, i);
 	qsort(list.all, list.nr, sizeof(*list.all), by_place_and_bytes);
-	wrap__add(&wrap, "Pages at the end, by the socket that the process ran on last, and the "
-			 "tier seen from it. Shared pages count in each process.");
-	wrap__print(&wrap, out, 0, 0);
+	wrap__line(out, 0, 0,
+		   "Pages at the end, by the socket that the process ran on last, and the "
+		   "tier seen from it. Shared pages count in each process.");
 	fprintf(out, "%6s %-11s %4s %10s %8s  %s\n", "socket", "tier", "node", "bytes", "share",
 		"process");
 	print_nodes(out, &list);
