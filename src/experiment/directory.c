@@ -99,7 +99,7 @@ int directory__open(struct experiment *experiment)
 	return 0;
 }
 
-/* The number of entries of a directory, or -errno; `last` (may be NULL) gets the name of the last. */
+/* The number of entries of a directory, or -errno; `last` (or NULL) gets the name of the last. */
 static ssize_t list(const struct experiment *experiment, const char *name, char last[NAME_MAX + 1])
 {
 	int fd = openat(experiment->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

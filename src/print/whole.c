@@ -19,8 +19,8 @@ int whole__new(struct whole **out, struct rundb *db, const struct run *run,
 	*out = whole;
 	if (!whole)
 		return -ENOMEM;
-	err = timeline__read(&whole->timeline, db, run, rules) ?:
-	      correlation__read(&whole->correlation, &whole->timeline, db);
+	err = timeline__read(&whole->timeline, db, run, rules)
+		      ?: correlation__read(&whole->correlation, &whole->timeline, db);
 	whole->nr_views = probe_view__list(whole->views);
 	for (unsigned int i = 0; !err && i < whole->nr_views; i++)
 		if (whole->views[i]->read)

@@ -131,7 +131,7 @@ static int print_interval(FILE *out, const struct run_probe *probe,
 			  const struct run_interval *interval, unsigned int top)
 {
 	struct process_view view = { .table = probe->table,
-			     .duration_ns = interval->end_ns - interval->start_ns };
+				     .duration_ns = interval->end_ns - interval->start_ns };
 	int err;
 
 	if (!view.duration_ns)
