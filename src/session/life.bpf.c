@@ -55,7 +55,7 @@ int BPF_PROG(exited, struct task_struct *task)
 		return 0;
 	}
 	__sync_fetch_and_add(&life->thread_ns, since(task->start_time, now));
-	if (task_wanted(&config, task, false)) {
+	if (task_wanted(&config, task)) {
 		__sync_fetch_and_add(&life->wanted_ns, since(task->start_time, now));
 		__sync_fetch_and_add(&life->run_ns, task->se.sum_exec_runtime);
 		__sync_fetch_and_add(&life->queue_ns, task->sched_info.run_delay);
@@ -68,7 +68,7 @@ int BPF_PROG(exited, struct task_struct *task)
 
 static __always_inline __u32 state_of(struct task_struct *task)
 {
-	__u32 state = task_state(task, false);
+	__u32 state = task_state(task);
 
 	if (!state)
 		return LAT_AWAKE;
@@ -114,7 +114,7 @@ int living(struct bpf_iter__task *ctx)
 	found.tid = task->pid;
 	found.state = state_of(task);
 	found.call = found.state == LAT_AWAKE ? LAT_NO_CALL : call_of(task);
-	found.kind = task_wanted(&config, task, false) ? LAT_LIFE_WANTED : 0;
+	found.kind = task_wanted(&config, task) ? LAT_LIFE_WANTED : 0;
 	if (task->flags & PF_KTHREAD)
 		found.kind |= LAT_LIFE_KERNEL;
 	if (is_reader(task))

@@ -83,26 +83,26 @@ static __always_inline void end(__u64 key, __u64 use, __u64 to)
 		sum->max_ns = now - from;
 }
 
-SEC("raw_tp/sched_wakeup")
+SEC("tp_btf/sched_wakeup")
 int BPF_PROG(sched_wakeup, struct task_struct *task)
 {
 	wake(task);
 	return 0;
 }
 
-SEC("raw_tp/sched_wakeup_new")
+SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(sched_wakeup_new, struct task_struct *task)
 {
 	wake(task);
 	return 0;
 }
 
-SEC("raw_tp/sched_switch")
+SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	__u64 from = BPF_CORE_READ(prev, pid), to = BPF_CORE_READ(next, pid);
 
-	if (from && (preempt || !task_state(prev, true)))
+	if (from && (preempt || !task_state(prev)))
 		begin(from, 0);
 	else if (from)
 		bpf_map_delete_elem(&starts, &from);
@@ -117,7 +117,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
  * allocation. A merge can only lower that time, to that of the merged request. Without I/O
  * statistics it is 0.
  */
-SEC("raw_tp/block_rq_issue")
+SEC("tp_btf/block_rq_issue")
 int BPF_PROG(block_issue, struct request *rq)
 {
 	__u64 key = (__u64)rq, use = BPF_CORE_READ(rq, start_time_ns);
@@ -132,7 +132,7 @@ int BPF_PROG(block_issue, struct request *rq)
 }
 
 /* A request that was returned to the queue may be merged into another: it gets no end. */
-SEC("raw_tp/block_rq_merge")
+SEC("tp_btf/block_rq_merge")
 int BPF_PROG(block_merge, struct request *rq)
 {
 	__u64 key = (__u64)rq;
@@ -141,10 +141,10 @@ int BPF_PROG(block_merge, struct request *rq)
 	return 0;
 }
 
-SEC("raw_tp/block_rq_complete")
+SEC("tp_btf/block_rq_complete")
 int BPF_PROG(block_complete, struct request *rq, int error, unsigned int bytes)
 {
-	struct gendisk *disk = request_disk(rq, true);
+	struct gendisk *disk = request_disk(rq);
 
 	if (bytes < BPF_CORE_READ(rq, __data_len)) /* the rest will follow */
 		return 0;

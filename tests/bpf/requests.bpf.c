@@ -45,7 +45,7 @@ int BPF_PROG(getrq, struct bio *bio)
 
 static __always_inline bool other_disk(struct request *rq)
 {
-	struct gendisk *of = request_disk(rq, false);
+	struct gendisk *of = request_disk(rq);
 
 	return !of || ((__u32)of->major << 20 | (__u32)of->first_minor) != disk;
 }

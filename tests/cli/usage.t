@@ -22,13 +22,14 @@ wrong 'a split half known' "--by 'process,colour': unknown split; choose from" r
 wrong 'a split that does not apply' '--by disk does not apply here' memlat --by process,disk
 wrong 'a filter that does not apply' '--disk does not apply here' memlat --disk sda
 wrong 'another one' '--disk does not apply here' runqlat --disk sda
-wrong 'CPUs of a method that does not know them' 'method raw_tp cannot do --cpu; leave out --method or --cpu' runqlat --method raw_tp --cpu 0
 wrong 'a CPU and another explanation' '--by takes one of process, thread, cgroup, cpu' why --by cpu,process
 wrong 'an unknown method' "--method 'ladder': unknown method" record --method ladder
 wrong 'a method of another probe' "--method 'fentry': unknown method" runqlat --method fentry
 wrong 'a split that the method cannot do' 'method stamps cannot do --by process,thread; leave out --method or --by process,thread' \
 	iolat --method stamps --by op,process,thread
-wrong 'a filter that the method cannot do' 'method raw_tp cannot do --pid; leave out --method or --pid' iolat --method raw_tp -p 1
+wrong 'one of another probe' 'method perf-event cannot do --by access,page,kind; leave out --method or --by access,page,kind' \
+	memlat --method perf-event --by type,access,page,kind
+wrong 'a filter that the method cannot do' 'method stamps cannot do --pid; leave out --method or --pid' iolat --method stamps -p 1
 wrong 'a top of letters' "--top 'all': not a whole number" record --top all
 wrong 'no TID' '--tid 0: use a number from 1' record -t 0
 wrong 'two formats' '--json and --csv exclude each other' memlat --json --csv

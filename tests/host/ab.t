@@ -82,7 +82,7 @@ ok 'its recording does not count' test -z "$(find "$(experiment f2)/off" "$(expe
 run ab -n 3 -q -o "$dir/f3" --record '--no-such-option' --off true --on true
 is 'an option that record does not know' "$status" 2
 like 'what record said' "$err" "the recorder exited with status 2: latscope record: .*no-such-option"
-run ab -n 3 -q -o "$dir/f4" --record '--method raw_tp --max-size 10K' --off true --on true
+run ab -n 3 -q -o "$dir/f4" --record '--method tp_btf --max-size 10K' --off true --on true
 is 'a limit that record refuses' "$status" 2
 unprivileged run ab -n 3 -q -o "$dir/f5" --off true --on true
 is 'without privileges it writes nothing where it may not' "$status" 1

@@ -54,17 +54,17 @@ without_lookup light run runqlat -q --by process,thread --max-keys 4 -i 20ms -d 
 ok 'keys without a row are not' test "$status" != 0
 
 # A program that the verifier refuses.
-verdict="the kernel's verifier refused program hashed_switch: R1 32-bit pointer arithmetic prohibited \(-v shows its log\)"
-log="^verifier's log of program hashed_switch:"$'\n.*0: \\(04\\) w1 \\+= 8.*processed [0-9]+ insns'
-spoiled hashed_switch refuses 'the verifier refuses a program' 77 \
-	"runqlat cannot be measured by method raw_tp on this machine: $verdict; 'latscope doctor' explains" \
-	runqlat --method raw_tp -d 1s
-spoiled hashed_switch check 'doctor says why' 0 '' "raw_tp +no[[:space:]]+${verdict// /[[:space:]]+}" doctor
+verdict="the kernel's verifier refused program stored_switch: R1 32-bit pointer arithmetic prohibited \(-v shows its log\)"
+log="^verifier's log of program stored_switch:"$'\n.*0: \\(04\\) w1 \\+= 8.*processed [0-9]+ insns'
+spoiled stored_switch refuses 'the verifier refuses a program' 77 \
+	"runqlat cannot be measured by method tp_btf on this machine: $verdict; 'latscope doctor' explains" \
+	runqlat --method tp_btf -d 1s
+spoiled stored_switch check 'doctor says why' 0 '' "tp_btf +no[[:space:]]+${verdict// /[[:space:]]+}" doctor
 brief=$out
-spoiled hashed_switch run doctor -v
+spoiled stored_switch run doctor -v
 is 'doctor -v prints the same' "$out" "$brief"
 like 'and the log on stderr' "$err" "$log"
-spoiled hashed_switch run runqlat -v --method raw_tp -d 1s
+spoiled stored_switch run runqlat -v --method tp_btf -d 1s
 is 'runqlat -v prints nothing on stdout, either' "$status:$out" 77:
 like 'but the log on stderr, and then why' "$err" "$log.*"$'\n'"latscope: runqlat cannot be measured .*$verdict"
 run doctor

@@ -19,8 +19,8 @@ measured() { jq -rs 'map(select(.complete) | .module) | sort | join(" ")' "$(rec
 
 # All methods of each probe, by a program that the method needs.
 memlat='mark='
-runqlat='stamps_switch= stored_switch= hashed_switch='
-iolat='stamps_complete= hashed_complete= raw_complete='
+runqlat='stamps_switch= stored_switch='
+iolat='stamps_complete= hashed_complete='
 
 # unlike TITLE TEXT REGEX
 has_not() { [[ ! $1 =~ $2 ]] || { printf 'got:\n%s\nwanted no match of:\n%s\n' "$1" "$2" && false; }; }
@@ -40,7 +40,7 @@ kill -INT "$pid" # not before: on a busy machine the names take a while
 finish
 ok 'one probe cannot be attached: exit status, one line' ended 0 "^$(reason iolat 'Too many open files')\$" 'memlat.*runqlat'
 is 'one probe cannot be attached: the others are recorded' "$(measured)" 'memlat runqlat'
-unlike 'one probe cannot be attached: it leaves no program' "$names" 'stamps_complete|hashed_complete|raw_complete|stamps_requeue'
+unlike 'one probe cannot be attached: it leaves no program' "$names" 'stamps_complete|hashed_complete|stamps_requeue'
 like 'one probe cannot be attached: the others have theirs' "$names" 'mark .*prime'
 ok 'one probe cannot be attached: nothing is left' unloaded "$held"
 

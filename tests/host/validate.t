@@ -132,7 +132,7 @@ fi
 
 # Each method is validated for what it measures; not all methods see the submitter of a request.
 if grep -q '^iolat:' "$dir/plain"; then
-	for method in '' stamps raw_tp tp_btf; do
+	for method in '' stamps tp_btf; do
 		run iolat --replicates 1 --window 50ms --json ${method:+--method "$method"}
 		if [ "$status" = 77 ]; then
 			skip "iolat ${method:-unasked}: the method" "$(head -n 1 "$dir/err")"
@@ -145,8 +145,8 @@ if grep -q '^iolat:' "$dir/plain"; then
 	done
 	ok 'a method that sees the submitter has the checks of one process' \
 		fields '[.checks[].check] | index("one process\u0027s direct reads")'
-	run iolat --only reference --method raw_tp
-	like 'one that does not says so' "$(said)" "skip +one process's reads[[:space:]]+raw_tp: cannot do --pid"
+	run iolat --only reference --method stamps
+	like 'one that does not says so' "$(said)" "skip +one process's reads[[:space:]]+stamps: cannot do --pid"
 	run iolat --only reference
 	like 'another method has another heading' "$(said)" $'^iolat: (tp_btf|stamps.*\niolat: tp_btf)\n'
 else

@@ -98,12 +98,9 @@ memlat kprobe
 memlat perf-event
 runqlat stamps
 runqlat tp_btf
-runqlat raw_tp
 iolat stamps
 iolat tp_btf
-iolat raw_tp
 softirq tp_btf
-softirq raw_tp
 rmid switches'
 
 for name in "${!x86_only[@]}"; do

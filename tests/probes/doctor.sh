@@ -3,7 +3,7 @@
 # Tests of what `latscope doctor` says about the running kernel. The lines "matrix:" are for tests/matrix.
 
 # too_old: prints why the running kernel loads none of our programs; fails if it should load all
-too_old() { [[ $(uname -r) = 5.10.* ]] && echo 'needs BPF atomic operations that return a value (Linux 5.12)'; }
+too_old() { [[ $(uname -r) = 5.10.* ]] && echo 'needs Linux 5.13'; }
 
 # preemption: prints the model in use; "-" if it is fixed or unknown
 preemption() {
@@ -28,8 +28,8 @@ examined() {
 		END { if (line) print line }' <<<"$doctor"
 }
 
-declare -A all_methods=([memlat]='fentry kprobe perf-event' [runqlat]='stamps tp_btf raw_tp' [iolat]='stamps tp_btf raw_tp'
-	[softirq]='tp_btf raw_tp' [rmid]='switches')
+declare -A all_methods=([memlat]='fentry kprobe perf-event' [runqlat]='stamps tp_btf' [iolat]='stamps tp_btf'
+	[softirq]='tp_btf' [rmid]='switches')
 
 # methods PROBE [NAME...]: sets $methods to the methods (among NAME...) that load here; fails if none does. A method that does
 # not load is a skipped test. In the VM all must load, or, if the kernel is too old, none, with the right reason.

@@ -77,8 +77,7 @@ open_at_close() {
 	window "$2" || return
 	for method in "${methods[@]}"; do
 		is "$method: $1 is in flight" "$(fact "$method" runqlat.in_flight)" 1
-		[ "$method" = raw_tp ] || # its hash has no names
-			like "$method: $1: its process" "$(fact "$method" runqlat.in_flight_of)" "\\($waiter\\)\$"
+		like "$method: $1: its process" "$(fact "$method" runqlat.in_flight_of)" "\\($waiter\\)\$"
 		within "$method: $1: its age" "$waited_ns" "$(fact "$method" runqlat.in_flight_ns)" $(((${EPOCHREALTIME/./} - began) * 1000))
 		balance "$method: $1" "$method"
 	done

@@ -457,7 +457,6 @@ filters() {
 
 refused_splits() {
 	refused_split iolat stamps process
-	refused_split iolat raw_tp process
 }
 
 # ---- null_blk: each request takes a given time ----

@@ -315,7 +315,7 @@ drowsy_window() {
 	start drowsy drowsy $(($(nproc) - 1)) 100 $((500 * soak)) || return
 	for method in "${methods[@]}"; do
 		watch "$method" runqlat "$method" -t "$(printed drowsy drowsy_tid)" --by thread
-		[ "$method" = raw_tp ] || watch "$method-usual" runqlat "$method" --by thread
+		watch "$method-usual" runqlat "$method" --by thread
 	done
 	work
 }
@@ -346,7 +346,7 @@ drowsy_waits() {
 	ok 'preempted on its way to sleep: it comes about where the kernel preempts system calls' uncounted
 	for method in "${methods[@]}"; do
 		ok "$method: preempted on its way to sleep: it waits, and for as long" right_drowsy "$method"
-		[ "$method" = raw_tp ] || ok "$method: and without filters" right_drowsy "$method-usual"
+		ok "$method: and without filters" right_drowsy "$method-usual"
 		balance "$method: preempted on its way to sleep" "$method"
 	done
 }
@@ -453,7 +453,7 @@ awake_window() {
 	begin
 	start awake awake $((200 * soak)) || return
 	for method in "${methods[@]}"; do
-		[ "$method" = raw_tp ] || watch "$method" runqlat "$method" -t "$(printed awake waiter_tid)" --metric wakeup
+		watch "$method" runqlat "$method" -t "$(printed awake waiter_tid)" --metric wakeup
 	done
 	work
 }
@@ -477,7 +477,6 @@ woken_before_sleep() {
 		return
 	fi
 	for method in "${methods[@]}"; do
-		[ "$method" != raw_tp ] || continue
 		ok "$method: awake: a wakeup that came before the sleep has no sample" slept "$method"
 		balance "$method: awake" "$method"
 	done

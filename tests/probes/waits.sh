@@ -20,12 +20,8 @@ waits_window() {
 	begin
 	start waits waits "$@" || return
 	for method in "${methods[@]}"; do
-		if [ "$method" = raw_tp ]; then
-			watch "$method" runqlat "$method" --comm waits-worker
-		else
-			watch "$method" runqlat "$method" --comm waits-worker --metric wakeup
-			watch "$method-usual" runqlat "$method" --by thread
-		fi
+		watch "$method" runqlat "$method" --comm waits-worker --metric wakeup
+		watch "$method-usual" runqlat "$method" --by thread
 	done
 	work
 }
@@ -80,10 +76,10 @@ usual_deciles() {
 	local worker
 
 	worker=$(workers)
-	[ "$1" = raw_tp ] || [[ $worker = *$'\n'* ]] || deciles "$1-usual" "runqlat.thread.$worker" run_queue wakeup
+	[[ $worker = *$'\n'* ]] || deciles "$1-usual" "runqlat.thread.$worker" run_queue wakeup
 }
 
-wakeup_deciles() { [ "$1" = raw_tp ] || deciles "$1" wakeup wakeup wakeup; }
+wakeup_deciles() { deciles "$1" wakeup wakeup wakeup; }
 
 # With stamps the kernel's account includes waits that a host hides from BPF and from the capture: joined, rarely.
 summed() {
@@ -100,7 +96,6 @@ is_sum() {
 usual_sum() {
 	local sum=0 worker
 
-	[ "$1" != raw_tp ] || return 0
 	for worker in $(workers); do
 		sum=$((sum + $(fact "$1-usual" "runqlat.thread.$worker.sum_ns")))
 	done
@@ -114,7 +109,7 @@ summed_waits() {
 	window waits_window "$@" || return
 	for method in "${methods[@]}"; do
 		ok "$method: $1: the sum is that of the capture" summed "$method"
-		[ "$method" = raw_tp ] || ok "$method: $1: without filters, too" usual_sum "$method"
+		ok "$method: $1: without filters, too" usual_sum "$method"
 		balance "$method: $1" "$method"
 	done
 }
@@ -126,10 +121,8 @@ decile_waits() {
 	window waits_window "$@" || return
 	for method in "${methods[@]}"; do
 		ok "$method: $1: every decile is that of the capture" waits_deciles "$method"
-		if [ "$method" != raw_tp ]; then
-			ok "$method: $1: those of wakeup, too" wakeup_deciles "$method"
-			ok "$method: $1: and without filters" usual_deciles "$method"
-		fi
+		ok "$method: $1: those of wakeup, too" wakeup_deciles "$method"
+		ok "$method: $1: and without filters" usual_deciles "$method"
 		balance "$method: $1" "$method"
 	done
 }
@@ -155,7 +148,6 @@ peers() {
 	[ -z "${LATSCOPE_VM-}" ] || rounds=60
 	window waits_window peer $rounds || return
 	for method in "${methods[@]}"; do
-		[ "$method" != raw_tp ] || continue
 		ok "$method: peer: wakeup is no more than what the peer saw" peer_saw "$method"
 		ok "$method: peer: wakeup is longer than run_queue" longer "$method"
 	done

@@ -114,7 +114,7 @@ torture_block() {
 			return
 		}
 	done
-	methods iolat stamps tp_btf raw_tp || return
+	methods iolat || return
 	RANDOM=$((seed & 32767))
 	make_disks
 	[ ${#disks[@]} -gt 0 ] || {

@@ -19,7 +19,7 @@ hotplug() {
 torture_sched() {
 	local method cgroup='' plug='' excess='' own_clock
 
-	methods runqlat stamps tp_btf raw_tp || return
+	methods runqlat || return
 	[ ! -w /sys/fs/cgroup/cgroup.subtree_control ] || cgroup=/sys/fs/cgroup/latscope-torture
 	[ -z "$cgroup" ] || mkdir -p "$cgroup"
 	[ -z "${LATSCOPE_VM-}" ] || echo +cpu 2>/dev/null >/sys/fs/cgroup/cgroup.subtree_control

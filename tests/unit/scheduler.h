@@ -63,7 +63,6 @@ static struct thread threads[THREADS];
 static struct {
 	bool delays; /* 6.12 and later: a task that sleeps may stay on its run queue */
 	bool scripted; /* the first thread is picked; a random one otherwise */
-	bool keeps_ids; /* no task gets the ID of one that still runs for the last time */
 	bool traces; /* prints each event */
 	bool calm; /* no task ends or gets another ID */
 } scheduler;
@@ -356,7 +355,7 @@ static void take_id(struct thread *thread)
 	thread->kernel.group_leader = &thread->kernel;
 	leader->kernel.pid = thread->exec_from;
 	leader->kernel.group_leader = &thread->kernel;
-	leader->released = !scheduler.keeps_ids;
+	leader->released = true;
 	leader->known = leader->account.sure = false;
 	leader->account.begun_anew = thread->account.begun_anew = true;
 	if (leader->status == ZOMBIE)
@@ -470,8 +469,7 @@ static void act_exit(__u32 on)
 		return;
 	thread->exits = true;
 	thread->kernel.__state = 0;
-	if (!scheduler.keeps_ids && one_in(2) &&
-	    (thread->kernel.pid != thread->kernel.tgid || is_last_of_process(thread)))
+	if (one_in(2) && (thread->kernel.pid != thread->kernel.tgid || is_last_of_process(thread)))
 		thread->released = true;
 }
 

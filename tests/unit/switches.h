@@ -20,7 +20,7 @@ _Bool has_sched_delayed(void);
 #define ROWS 16
 #define LINES 8 /* of task_lines, that threads have */
 
-enum method { STAMPS, TP_BTF, RAW_TP, METHODS };
+enum method { STAMPS, TP_BTF, METHODS };
 
 static struct runqlat_cpu *counted; /* by CPU */
 
@@ -33,7 +33,7 @@ static struct {
 	bool skips_next; /* all programs */
 	bool hides_threads, jumps;
 	__u64 reading_ns; /* how long it takes to read a clock, before and after */
-	__u64 early_ns, late_ns; /* so much a sample may be too short or too long */
+	__u64 late_ns; /* so much a sample may be too long */
 	bool judged; /* each switch is compared with the account */
 } kind;
 
@@ -81,7 +81,6 @@ static void begin_programs(enum method method, bool delays, const struct lat_con
 	scheduler.delays = delays;
 	begin_kernel(chosen);
 	counted = add_array(&cells, sizeof(*counted), CPUS);
-	add_hash(&start_ts, sizeof(__u32), sizeof(__u64));
 	add_hash(&strays, sizeof(__u32), sizeof(__u64));
 	add_hash(&tasks, sizeof(void *), sizeof(struct runqlat_task));
 	memset(task_lines, 0, LINES * sizeof(task_lines[0]));
@@ -106,7 +105,6 @@ static void attach(void)
 		{ stamps_switch, NULL, NULL, NULL, NULL, (void *)newtask, (void *)stamps_exec },
 		{ stored_switch, NULL, (void *)stored_wakeup_old, (void *)stored_wakeup_new, NULL,
 		  (void *)newtask, (void *)stored_exec },
-		{ (void *)hashed_switch, NULL, (void *)hashed_wakeup, (void *)hashed_wakeup_new },
 	};
 
 	memcpy(programs, of_method[kind.method], sizeof(programs));
@@ -124,8 +122,7 @@ static void show(struct thread *thread)
 {
 	struct bpf_iter__task shown = { .task = &thread->kernel };
 
-	if (thread->status == FREE || thread->status == ZOMBIE || thread->hidden || thread->known ||
-	    kind.method == RAW_TP)
+	if (thread->status == FREE || thread->status == ZOMBIE || thread->hidden || thread->known)
 		return;
 	current = &cpus[0].idle.kernel;
 	if (kind.method == STAMPS)

@@ -177,12 +177,12 @@ static void begin(enum method method, const char *script, bool wakeups)
 /* What is left by each method; with wakeups, by stamps. NULL: not tried. */
 struct row {
 	const char *state, *script;
-	const char *stamps, *tp_btf, *raw_tp, *wakeups;
+	const char *stamps, *tp_btf, *wakeups;
 };
 
 static const struct row waits[] = {
 	{ "woken on an idle CPU, whose clock stands still", "wA0 +5 r0", .stamps = "A 5",
-	  .tp_btf = "A 5", .raw_tp = "A 5.001", .wakeups = "A 5, wakeup 5" },
+	  .tp_btf = "A 5", .wakeups = "A 5, wakeup 5" },
 	{ "woken, by a clock that is updated", "wA0 +2 t0 +3 r0", .stamps = "A 5 kernel_ns 2" },
 	{ "preempted at a clock that is up to date", "wA0 r0 wB1 mB0 +4 p0 +6 p0",
 	  .stamps = "A 0; B 4 kernel_ns 4; A 6 kernel_ns 6",
@@ -190,7 +190,7 @@ static const struct row waits[] = {
 		  "A 0, wakeup 0; B 4 kernel_ns 4, wakeup 4; A 6 kernel_ns 6, wakeup excluded 1" },
 	{ "preempted at a clock that is 4 us old: the own stamp", "wA0 r0 wB0 +4 p0 +6 p0",
 	  .stamps = "A 0; B 4; A 6 fallback 1 fallback_ns 6 kernel_ns 10",
-	  .tp_btf = "A 0; B 4; A 6", .raw_tp = "A 0.001; B 4.001; A 6.001" },
+	  .tp_btf = "A 0; B 4; A 6" },
 	{ "preempted at a clock that is less than 1 us old", "wA0 r0 wB0 +0.9 p0 +6 p0",
 	  .stamps = "A 0; B 0.9; A 6.9 kernel_ns 6.9" },
 	{ "moved twice as it waits", "wA0 +3 mA1 +4 mA0 +5 r0", .stamps = "A 12 kernel_ns 7" },
@@ -198,7 +198,7 @@ static const struct row waits[] = {
 	  .stamps = "A 0; B 0; A 4 kernel_ns 4" },
 	{ "preempted on its way to sleep, and woken", "wA0 r0 g0 wB0 +2 p0 +6 wA0 +3 p0",
 	  .stamps = "A 0; B 2 unstamped 1; A 9 fallback 1 fallback_ns 9",
-	  .tp_btf = "A 0; B 2 unstamped 1; A 9", .raw_tp = "A 0.001; B 2.001 unstamped 1; A 9" },
+	  .tp_btf = "A 0; B 2 unstamped 1; A 9" },
 	{ "preempted on its way to sleep, and moved", "wA0 r0 g0 wB0 +2 p0 +6 mA1 +3 r1",
 	  .stamps = "A 0; B 2 unstamped 1; A 9 fallback 1 fallback_ns 9 kernel_ns 3" },
 	{ "the same, then woken", "k wA0 r0 g0 wB0 +2 p0 +6 mA1 +2 wA1 +1 r1",
@@ -235,8 +235,7 @@ static const struct row waits[] = {
 	  .stamps = "A 5 fallback 1 fallback_ns 5 partial 1 kernel_ns 10" },
 	{ "hidden, and waits at the attach", "k wA0 hA +3 @ +2 t0 r0",
 	  .stamps = "A missed_start 1 partial 1 missed_start_ns 5 kernel_ns 5" },
-	{ "waits at the attach", "wA0 +3 @ +4 r0", .stamps = "A 7", .tp_btf = "A missed_start 1",
-	  .raw_tp = "A missed_start 1" },
+	{ "waits at the attach", "wA0 +3 @ +4 r0", .stamps = "A 7", .tp_btf = "A missed_start 1" },
 	{ "waits at the attach, and may have been moved in its sleep", "k wA0 +3 @ +4 t0 r0",
 	  .stamps = "A missed_start 1 missed_start_ns 7 kernel_ns 7" },
 	{ "moved before the attach as it waits", "wA0 +3 mA1 +2 @ +4 r1",
@@ -248,7 +247,6 @@ static const struct row waits[] = {
 	{ "not of the filter's process", "T1 wA0 r0 wB1 mB0 +4 p0 +6 p0",
 	  .stamps = "A 0; B filtered 1 filtered_ns 4; A 6 kernel_ns 6" },
 	{ "new", "wA0 r0 fD0 +2 p0", .stamps = "A 0; D 2 kernel_ns 2", .tp_btf = "A 0; D 2",
-	  .raw_tp = "A 0.001; D 2.001",
 	  .wakeups = "A 0, wakeup 0; D 2 kernel_ns 2, wakeup excluded 1" },
 	{ "new, and no program saw it", "wA0 r0 ! fD0 +2 p0",
 	  .stamps = "A 0; D 2 partial 1 kernel_ns 2", .tp_btf = "A 0; D map_full 1" },
@@ -273,18 +271,14 @@ static const struct row waits[] = {
 	  .wakeups = "A filtered 1, wakeup filtered 1" },
 	{ "moved as it waits", "wA0 +3 mA1 +4 r1", .tp_btf = "A 7" },
 	{ "woken before it sleeps", "wA0 r0 wB0 g0 wA0 r0 +4 r0", .tp_btf = "A 0; B 0; A 4" },
-	{ "slept", "wA0 r0 wB0 s0 +8 wA0 +5 p0", .tp_btf = "A 0; B 0; A 5",
-	  .raw_tp = "A 0.001; B 0.001; A 5.001" },
+	{ "slept", "wA0 r0 wB0 s0 +8 wA0 +5 p0", .tp_btf = "A 0; B 0; A 5" },
 	{ "preempted on its way to sleep, no program saw that it went on",
 	  "wA0 r0 g0 wB0 +2 p0 +6 ! p0 s0 +9 wA0 +4 r0",
-	  .tp_btf = "A 0; B 2 unstamped 1; B missed_start 1; A 4",
-	  .raw_tp = "A 0.001; B 2.001 unstamped 1; B missed_start 1; A 4.001" },
-	{ "no program saw the wakeup", "! wA0 +5 r0", .tp_btf = "A missed_start 1",
-	  .raw_tp = "A missed_start 1" },
+	  .tp_btf = "A 0; B 2 unstamped 1; B missed_start 1; A 4" },
+	{ "no program saw the wakeup", "! wA0 +5 r0", .tp_btf = "A missed_start 1" },
 	{ "no program saw it begin to run", "wA0 +5 ! r0 s0 +9 wA0 +4 r0", .tp_btf = "A 4" },
 	{ "not of the filter's process", "T1 wA0 r0 wB0 +4 p0 +6 p0",
-	  .tp_btf = "A 0; B filtered 1 filtered_ns 4; A 6",
-	  .raw_tp = "A 0.001; B filtered 1; A 6.001" },
+	  .tp_btf = "A 0; B filtered 1 filtered_ns 4; A 6" },
 	{ "in flight", "wA0 r0 wB0 +2 wC1 +3 } +1 p0",
 	  .tp_btf = "A 0; in flight 2, oldest 5, all 8" },
 };
@@ -327,7 +321,7 @@ static void check_row(const struct row *row, const char *left, enum method metho
 static void check_waits(enum method method, bool wakeups)
 {
 	for (size_t i = 0; i < COUNT_OF(waits); i++) {
-		const char *left[] = { waits[i].stamps, waits[i].tp_btf, waits[i].raw_tp };
+		const char *left[] = { waits[i].stamps, waits[i].tp_btf };
 
 		check_row(&waits[i], wakeups ? waits[i].wakeups : left[method], method, wakeups);
 	}
@@ -352,9 +346,4 @@ TEST(a_wakeup_is_recorded_or_excluded)
 TEST(tp_btf_records_or_counts_each_wait)
 {
 	check_waits(TP_BTF, false);
-}
-
-TEST(raw_tp_records_or_counts_each_wait)
-{
-	check_waits(RAW_TP, false);
 }

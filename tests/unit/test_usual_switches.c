@@ -26,8 +26,7 @@ static void begin_run(__u64 seed, bool usual)
 	kind.seed = seed;
 	scheduler.traces = getenv("LATSCOPE_SEED");
 	kind.reading_ns = one_in(2) ? 0 : below(100);
-	kind.early_ns = kind.method == RAW_TP; /* it uses the lowest bit of a time */
-	kind.late_ns = kind.method == STAMPS ? kind.reading_ns : 2 * kind.early_ns;
+	kind.late_ns = kind.method == STAMPS ? kind.reading_ns : 0;
 	kind.hides_threads = one_in(3);
 	plain = usual;
 }
@@ -108,8 +107,7 @@ static void is_in_full(const struct thread *next, const struct change *change, _
 	__u64 least = end_ns - next->account.latest;
 
 	is_within(next, "recorded", change->sampled, 1, 1);
-	is_within(next, "the sample", change->ns, least > kind.early_ns ? least - kind.early_ns : 0,
-		  most);
+	is_within(next, "the sample", change->ns, least, most);
 	is_within(next, "partial", change->counts[LAT_PARTIAL], 0, 0);
 	is_within(next, "joined", change->counts[LAT_JOINED], 0, 0);
 }
@@ -142,13 +140,11 @@ static __u64 longest(const struct thread *next)
 }
 
 /*
- * In a hash by ID, a new ID may have the start of another one. And while a task executes a program,
- * nothing shows a sleep in which it was moved, if its wakeup is not seen.
+ * While a task executes a program, nothing shows a sleep in which it was moved, if its wakeup is
+ * not seen.
  */
 static bool is_bounded(const struct thread *next)
 {
-	if (kind.method == RAW_TP)
-		return !next->account.begun_anew;
 	return !(next->exec_from && kind.skipped & 1U << WAKEUP);
 }
 
@@ -161,7 +157,7 @@ static void judge(struct thread *next)
 	account->most_ns += account->sure ? most : end_ns - account->stamped + kind.late_ns;
 	is_counted_once(next, change);
 	if (is_strict() && is_wanted(next) && account->sure) {
-		account->least_ns += end_ns - account->latest - kind.early_ns;
+		account->least_ns += end_ns - account->latest;
 		is_in_full(next, change, most);
 	}
 	if (change->sampled && is_bounded(next))
@@ -286,8 +282,7 @@ static void simulate(void)
 	close_window();
 	now_ns += 2 * kind.late_ns; /* else a wait after it may seem to begin before it */
 	act_times(40);
-	if (kind.method != RAW_TP)
-		count_all_in_flight();
+	count_all_in_flight();
 	for (__u32 i = 0; kind.judged && is_strict() && i < THREADS; i++)
 		is_conserved(&threads[i]);
 }
@@ -300,15 +295,13 @@ static void compare_with_account(__u64 seed)
 
 	begin_run(seed, false);
 	kind.judged = true;
-	scheduler.keeps_ids = kind.method == RAW_TP;
 	filters = one_in(4);
-	wakeups = kind.method != RAW_TP && one_in(3);
+	wakeups = one_in(3);
 	config.tgid = filters ? 1 + below(6) : 0;
 	config.metrics = wakeups ? 1U << RUNQLAT_WAKEUP : 0;
 	plain = !filters && !wakeups && one_in(2);
 	simulate();
-	if (kind.method != RAW_TP)
-		judge_in_flight();
+	judge_in_flight();
 }
 
 TEST(each_wait_is_counted_once_and_in_full)
@@ -320,7 +313,7 @@ static void begin_gaps(__u64 seed, bool usual)
 {
 	begin_run(seed, usual);
 	if (one_in(6))
-		host_map_of(&start_ts)->max = host_map_of(&strays)->max = 2;
+		host_map_of(&strays)->max = 2;
 	kind.hides = one_in(2) ? 0 : 3 + below(30);
 	kind.skipped = kind.hides ? 0 : below(1U << EVENTS) & ~(1U << SWITCH | 1U << EXEC);
 	/* If no program notes a move in the sleep, and none sees the wakeup, nothing shows it. */
@@ -333,7 +326,6 @@ static void compare_gaps_with_account(__u64 seed)
 {
 	begin_gaps(seed, seed % 2);
 	kind.judged = true;
-	scheduler.keeps_ids = kind.method == RAW_TP;
 	simulate();
 }
 
@@ -345,7 +337,6 @@ TEST(no_wait_is_too_long_if_programs_are_skipped)
 static void simulate_twin(__u64 seed, bool usual, struct left *left)
 {
 	begin_gaps(seed, usual);
-	kind.method = below(2);
 	kind.jumps = one_in(4);
 	no_storage = one_in(6);
 	if (one_in(4))

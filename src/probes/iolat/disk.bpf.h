@@ -163,9 +163,9 @@ static __noinline int rename_submitter(struct submitter *who, struct task_struct
 {
 	__builtin_memset(who, 0, sizeof(*who));
 	why_describe(&who->who, task);
-	who->cgroup = task_cgroup(task, false);
+	who->cgroup = task_cgroup(task);
 	bpf_probe_read_kernel_str(who->comm, LAT_COMM_LEN, task->comm);
-	bpf_probe_read_kernel_str(who->process, LAT_COMM_LEN, leader_comm(task, false));
+	bpf_probe_read_kernel_str(who->process, LAT_COMM_LEN, leader_comm(task));
 	who->journal = is_journal(task, who->comm);
 	if (is_latscope(task))
 		who->who.id = WHY_OF_LATSCOPE;
@@ -358,7 +358,7 @@ static __always_inline void why_submitted(struct request *rq)
 
 	if (!config.why)
 		return;
-	line = line_of(rq, false);
+	line = line_of(rq);
 	flight = find_flight(line, (__u64)rq);
 	left = flight;
 	flight = flight ?: claim_flight(line, (__u64)rq);
@@ -372,7 +372,7 @@ static __always_inline void why_submitted(struct request *rq)
 /* The request was merged into another one. */
 static __always_inline void why_merged(struct request *rq)
 {
-	struct flight *flight = config.why ? find_flight(line_of(rq, false), (__u64)rq) : NULL;
+	struct flight *flight = config.why ? find_flight(line_of(rq), (__u64)rq) : NULL;
 
 	if (!flight)
 		return;
@@ -411,7 +411,7 @@ static __always_inline void why_issued(struct request *rq, const struct request_
 
 	if (!config.why || (sees_start && !flush && !again))
 		return;
-	line = line_of(rq, false);
+	line = line_of(rq);
 	flight = find_flight(line, view->id);
 	left = flight;
 	flight = flight ?: claim_flight(line, view->id);
@@ -528,7 +528,7 @@ static __always_inline void end_flight(struct why_end *end, struct completion *d
 				       const struct request_view *view, struct request *rq,
 				       struct why_load *load, struct disk *disk)
 {
-	struct flight *flight = find_flight(line_of(rq, false), view->id);
+	struct flight *flight = find_flight(line_of(rq), view->id);
 
 	if (!flight) {
 		__builtin_memset(&done->owner, 0, sizeof(done->owner));
@@ -555,7 +555,7 @@ static __always_inline bool is_waited_for(const struct request_view *view)
 /* Adds a completion to the ring, and forgets that it is in flight. */
 static __noinline int note_completion(struct why_end *end, struct request *rq, __u64 now)
 {
-	const struct request_view view = request_view(rq, false);
+	const struct request_view view = request_view(rq);
 	struct why_load *load;
 	struct completion *done;
 	struct disk *disk;
@@ -581,7 +581,7 @@ static __noinline int note_completion(struct why_end *end, struct request *rq, _
 	done->bytes = view.bytes;
 	done->kind = 0;
 	if (load) {
-		load->disk = load->disk ?: request_device(rq, false);
+		load->disk = load->disk ?: request_device(rq);
 		if (done->op > LAT_OP_WRITE && !(done->flags & OF_SEQUENCE))
 			__sync_fetch_and_add(&load->breaks, 1);
 		done->kib = __sync_fetch_and_add(&load->kib, view.bytes >> 10) + (view.bytes >> 10);

@@ -3,11 +3,10 @@
  * Block request latency, as three metrics: device (first issue to the driver, to completion),
  * queued (before that) and total; on demand also wait, which comes before the request exists.
  *
- * Three methods, of which user space loads one:
+ * Two methods, of which user space loads one:
  *   stamps  one program, at completion, on the stamps the block layer leaves in the request; from
  *           time to time also an own stamp, to check that the kernel's exist and are right
  *   tp_btf  our own stamp at issue, in a table keyed by the request
- *   raw_tp  the same, for kernels whose tracepoints have no BTF
  *
  * The programs that see the submitter are loaded only if a filter or a split needs them. At issue
  * and at completion, `current` can be any task: kblockd, a worker, or an interrupted one.
@@ -210,13 +209,12 @@ static __always_inline __u32 left_out(const struct ending *done)
 }
 
 /* Sets what our stamps know of the request; returns the time of its first issue, 0: unknown. */
-static __always_inline __u64 own_stamps(struct ending *done, struct request *rq, bool ours,
-					bool raw)
+static __always_inline __u64 own_stamps(struct ending *done, struct request *rq, bool ours)
 {
 	struct own_stamps *own = &done->own;
 
 	if (ours)
-		take_stamps(line_of(rq, raw), &done->rq, own);
+		take_stamps(line_of(rq), &done->rq, own);
 	if (looked_up || (ours && !own->issue_ns)) {
 		done->start = find(&done->rq);
 		if (done->start) {
@@ -243,9 +241,9 @@ static __always_inline __u64 kernel_issue_time(const struct ending *done)
  * in the task's plug, if there is one, and since 6.10 (060406c61c7c) there is one: mostly the time
  * of the request's allocation, a little before the issue.
  */
-static __always_inline __u64 issue_time(struct ending *done, struct request *rq, bool own, bool raw)
+static __always_inline __u64 issue_time(struct ending *done, struct request *rq, bool own)
 {
-	__u64 issue_ns = own_stamps(done, rq, own || checking, raw);
+	__u64 issue_ns = own_stamps(done, rq, own || checking);
 
 	/* If ours was missed because a program was preempted, the kernel's is still there. */
 	if (!issue_ns && (!own || (config.again && !(done->start && done->start->requeues))))
@@ -277,17 +275,17 @@ static __always_inline void let_go(const struct ending *done)
 }
 
 static __always_inline int complete(struct request *rq, int error, __u32 nr_bytes, bool own,
-				    bool second, bool raw)
+				    bool second)
 {
-	struct ending done = { .rq = request_view(rq, raw), .error = error };
+	struct ending done = { .rq = request_view(rq), .error = error };
 	struct why_end end;
 	__u64 issue_ns;
 	__u32 why;
 
 	done.now = bpf_ktime_get_ns();
 	if (needs_device()) {
-		done.disk = request_disk(rq, raw);
-		done.device = disk_id(done.disk, raw);
+		done.disk = request_disk(rq);
+		done.device = disk_id(done.disk);
 	}
 	done.cells = control.armed ? cells_here(&cells) : NULL;
 	if (done.cells)
@@ -297,8 +295,8 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 			count_all(done.cells, LAT_CONTINUED);
 		return 0;
 	}
-	issue_ns = issue_time(&done, rq, own, raw);
-	if (config.why && !raw) {
+	issue_ns = issue_time(&done, rq, own);
+	if (config.why) {
 		end = (struct why_end){ .issue_ns = issue_ns,
 					.start_ns = start_time(&done.rq, done.own.lag_ns),
 					.second = second };
@@ -306,7 +304,7 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 		why_completed(&end, rq, done.now, request_goes_on(&done.rq));
 	}
 	if (done.cells) {
-		count_batch((struct iolat_cells *)done.cells, rq, raw, issue_ns, done.now);
+		count_batch((struct iolat_cells *)done.cells, rq, issue_ns, done.now);
 		if (config.by)
 			done.samples = begin_samples(&done, second);
 		why = left_out(&done);
@@ -320,7 +318,7 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 			end_samples(&done);
 	}
 	let_go(&done);
-	if (config.why && !raw)
+	if (config.why)
 		why_explain(&end, rq, done.now);
 	return 0;
 }
@@ -331,7 +329,7 @@ static __always_inline bool first_saw(struct request *rq, const struct request_v
 {
 	const struct iolat_start *start;
 
-	if (table_has(line_of(rq, false), view, done))
+	if (table_has(line_of(rq), view, done))
 		return true;
 	start = find(view);
 	return start && start->issue_ns && is_done(start->issue_ns) == done;
@@ -354,13 +352,13 @@ static __always_inline bool mark_entry(const struct request_view *view, __u64 is
  */
 static __noinline int leave_mark(struct request *rq)
 {
-	struct request_view view = request_view(rq, false);
+	struct request_view view = request_view(rq);
 	struct iolat_start start = { .queue_ns = view.start_ns, .issue_ns = IOLAT_DONE };
 	__u64 id = view.id;
 
 	if (mark_entry(&view, IOLAT_DONE))
 		return 0;
-	if (!table_put(rq, &view, IOLAT_DONE, false))
+	if (!table_put(rq, &view, IOLAT_DONE))
 		bpf_map_update_elem(&start_ts, &id, &start, BPF_ANY);
 	return 0;
 }
@@ -371,7 +369,7 @@ static __noinline int leave_mark(struct request *rq)
  */
 static __always_inline void take_mark(struct request *rq, const struct request_view *view)
 {
-	__u32 line = line_of(rq, false);
+	__u32 line = line_of(rq);
 	struct own_stamps own = {};
 	__u64 id = view->id;
 
@@ -385,7 +383,7 @@ static __always_inline void take_mark(struct request *rq, const struct request_v
 
 static __noinline int stamps_complete_any(struct request *rq, int error, __u32 nr_bytes)
 {
-	return complete(rq, error, nr_bytes, false, false, false);
+	return complete(rq, error, nr_bytes, false, false);
 }
 
 SEC("tp_btf/block_rq_complete")
@@ -400,7 +398,7 @@ static __noinline int hashed_complete_any(struct request *rq, int error, __u32 n
 {
 	__u32 bytes = rq->__data_len;
 
-	complete(rq, error, nr_bytes, true, false, false);
+	complete(rq, error, nr_bytes, true, false);
 	if (config.again && nr_bytes >= bytes)
 		leave_mark(rq);
 	return 0;
@@ -421,20 +419,14 @@ int hashed_complete(__u64 *ctx)
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(hashed_complete_again, struct request *rq, int error, unsigned int nr_bytes)
 {
-	struct request_view view = request_view(rq, false);
+	struct request_view view = request_view(rq);
 
 	if (nr_bytes < view.bytes)
 		return 0;
 	if (!first_saw(rq, &view, true))
-		return complete(rq, error, nr_bytes, true, true, false);
+		return complete(rq, error, nr_bytes, true, true);
 	take_mark(rq, &view);
 	return 0;
-}
-
-SEC("raw_tp/block_rq_complete")
-int BPF_PROG(raw_complete, struct request *rq, int error, unsigned int nr_bytes)
-{
-	return complete(rq, error, nr_bytes, true, false, true);
 }
 
 /* ---- the start: submission and issue ---- */
@@ -469,20 +461,19 @@ static __always_inline void keep(struct request *request, const struct request_v
 		__sync_fetch_and_add(&looked_up, 1);
 }
 
-static __always_inline int issue(struct request *request, bool raw)
+static __always_inline int issue(struct request *request)
 {
-	struct request_view rq = request_view(request, raw);
+	struct request_view rq = request_view(request);
 	struct own_stamps own = { .issue_ns = bpf_ktime_get_ns() };
 	struct iolat_start *start = NULL;
 
-	if (request_is_passthrough(&rq) || other_disk(request, raw))
+	if (request_is_passthrough(&rq) || other_disk(request))
 		return 0;
 	if (looked_up)
 		start = find(&rq);
-	if (!raw)
-		why_issued(request, &rq, start && start->requeues, own.issue_ns);
+	why_issued(request, &rq, start && start->requeues, own.issue_ns);
 	if (!start) {
-		if (!table_put(request, &rq, own.issue_ns, raw))
+		if (!table_put(request, &rq, own.issue_ns))
 			keep(request, &rq, &own);
 	} else if (!start->requeues) { /* seen at submission */
 		start->queue_ns = rq.start_ns;
@@ -495,14 +486,14 @@ static __always_inline int issue(struct request *request, bool raw)
  * The driver returned the request, if it had it at all. It will be issued again, and the kernel's
  * stamp will be that of the second issue.
  */
-static __always_inline int requeue(struct request *request, bool own, bool raw)
+static __always_inline int requeue(struct request *request, bool own)
 {
-	struct request_view rq = request_view(request, raw);
+	struct request_view rq = request_view(request);
 	struct iolat_start *start, fresh = { .queue_ns = rq.start_ns, .requeues = 1, .counted = 1 };
 	struct own_stamps stamps = {};
 	__u64 id = rq.id;
 
-	if (READ(raw, request, state) == MQ_RQ_IDLE || request_is_passthrough(&rq))
+	if (request->state == MQ_RQ_IDLE || request_is_passthrough(&rq))
 		return 0;
 	count_start(LAT_REQUEUED);
 	start = find(&rq);
@@ -516,7 +507,7 @@ static __always_inline int requeue(struct request *request, bool own, bool raw)
 		return 0;
 	}
 	if (own || checking)
-		take_stamps(line_of(request, raw), &rq, &stamps);
+		take_stamps(line_of(request), &rq, &stamps);
 	fresh.issue_ns = stamps.issue_ns;
 	fresh.lag_ns = stamps.lag_ns;
 	fresh.submitter = stamps.submitter;
@@ -532,7 +523,7 @@ static __always_inline int requeue(struct request *request, bool own, bool raw)
 
 static __noinline int hashed_issue_any(struct request *rq)
 {
-	return issue(rq, false);
+	return issue(rq);
 }
 
 SEC("tp_btf/block_rq_issue")
@@ -544,42 +535,30 @@ int BPF_PROG(hashed_issue, struct request *rq)
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(hashed_issue_again, struct request *rq)
 {
-	struct request_view view = request_view(rq, false);
+	struct request_view view = request_view(rq);
 
-	return first_saw(rq, &view, false) ? 0 : issue(rq, false);
-}
-
-SEC("raw_tp/block_rq_issue")
-int BPF_PROG(raw_issue, struct request *rq)
-{
-	return issue(rq, true);
+	return first_saw(rq, &view, false) ? 0 : issue(rq);
 }
 
 SEC("tp_btf/block_rq_requeue")
 int BPF_PROG(stamps_requeue, struct request *rq)
 {
-	return requeue(rq, false, false);
+	return requeue(rq, false);
 }
 
 SEC("tp_btf/block_rq_requeue")
 int BPF_PROG(hashed_requeue, struct request *rq)
 {
-	return requeue(rq, true, false);
-}
-
-SEC("raw_tp/block_rq_requeue")
-int BPF_PROG(raw_requeue, struct request *rq)
-{
-	return requeue(rq, true, true);
+	return requeue(rq, true);
 }
 
 /* The current task submits a request, which the table has if it can, or else `start_ts`. */
 static __always_inline void begin(struct request *request, const struct request_view *rq,
-				  __u64 lag_ns, bool again, bool raw)
+				  __u64 lag_ns, bool again)
 {
 	const struct own_stamps own = { .lag_ns = lag_ns };
 
-	if (!table_begin(request, rq, lag_ns, again, raw))
+	if (!table_begin(request, rq, lag_ns, again))
 		keep(request, rq, &own);
 }
 
@@ -591,17 +570,17 @@ static __always_inline int submit(struct request *request, const struct request_
 		count_missed_end(start->issue_ns, &start->submitter);
 		forget(start, rq->id);
 	}
-	begin(request, rq, lag_ns, again, false);
+	begin(request, rq, lag_ns, again);
 	return 0;
 }
 
 static __always_inline int submit_started(struct request *rq, bool again)
 {
 	struct request_view view = { .id = (__u64)rq };
-	__u64 now = bpf_ktime_get_ns(), plug_ns = config.cached ? plug_time(false) : 0;
+	__u64 now = bpf_ktime_get_ns(), plug_ns = config.cached ? plug_time() : 0;
 	const struct iolat_start *start;
 
-	if (other_disk(rq, false))
+	if (other_disk(rq))
 		return 0;
 	why_submitted(rq);
 	view.start_ns = plug_ns ?: now; /* the kernel may stamp it only after this */
@@ -616,28 +595,28 @@ static __always_inline int submit_started(struct request *rq, bool again)
  * Without a filter or split by submitter: stores how far the plug's clock is behind, with which the
  * kernel stamps the request.
  */
-static __always_inline int start(struct request *request, bool again, bool raw)
+static __always_inline int start(struct request *request, bool again)
 {
 	struct request_view rq = { .id = (__u64)request };
 
-	rq.start_ns = config.cached ? plug_time(raw) : 0;
-	if (!rq.start_ns || other_disk(request, raw))
+	rq.start_ns = config.cached ? plug_time() : 0;
+	if (!rq.start_ns || other_disk(request))
 		return 0;
-	begin(request, &rq, bpf_ktime_get_ns() - rq.start_ns, again, raw);
+	begin(request, &rq, bpf_ktime_get_ns() - rq.start_ns, again);
 	return 0;
 }
 
 static __always_inline int submit_inserted(struct request *rq)
 {
-	struct request_view view = request_view(rq, false);
+	struct request_view view = request_view(rq);
 	struct iolat_start *start;
 
-	if (other_disk(rq, false))
+	if (other_disk(rq))
 		return 0;
 	start = entry_of(view.id);
 	if (start && start->queue_ns == view.start_ns) /* comes back, by a requeue or unissued */
 		return 0;
-	if (table_find(line_of(rq, false), &view))
+	if (table_find(line_of(rq), &view))
 		return 0;
 	why_submitted(rq);
 	return submit(rq, &view, start, 0, false);
@@ -659,13 +638,13 @@ int BPF_PROG(submit_start_again, struct request *rq)
 
 static __noinline int hashed_start_any(struct request *rq)
 {
-	return start(rq, false, false);
+	return start(rq, false);
 }
 
 SEC("tp_btf/block_io_start")
 int BPF_PROG(hashed_start, struct request *rq)
 {
-	if (config.why && !other_disk(rq, false))
+	if (config.why && !other_disk(rq))
 		why_submitted(rq);
 	return start_usual(rq) ? 0 : hashed_start_any(rq);
 }
@@ -673,15 +652,9 @@ int BPF_PROG(hashed_start, struct request *rq)
 SEC("tp_btf/block_io_start")
 int BPF_PROG(hashed_start_again, struct request *rq)
 {
-	if (config.why && !other_disk(rq, false))
+	if (config.why && !other_disk(rq))
 		why_submitted(rq);
-	return start(rq, true, false);
-}
-
-SEC("raw_tp/block_io_start")
-int BPF_PROG(raw_start, struct request *rq)
-{
-	return start(rq, false, true);
+	return start(rq, true);
 }
 
 SEC("tp_btf/block_rq_insert")
@@ -694,9 +667,9 @@ int BPF_PROG(submit_insert, struct request *rq)
 SEC("tp_btf/block_rq_insert")
 int BPF_PROG(hashed_insert, struct request *rq)
 {
-	struct request_view view = request_view(rq, false);
+	struct request_view view = request_view(rq);
 
-	if (!other_disk(rq, false) && !(looked_up && find(&view)))
+	if (!other_disk(rq) && !(looked_up && find(&view)))
 		why_submitted(rq);
 	return 0;
 }
@@ -709,7 +682,7 @@ static __always_inline int forget_merged(struct request *rq)
 
 	if (start)
 		forget(start, id);
-	table_drop(line_of(rq, false), id);
+	table_drop(line_of(rq), id);
 	why_merged(rq);
 	return 0;
 }

@@ -37,7 +37,7 @@
 #define WANTS_WAIT(config) ((config)->metrics & 1U << WAIT)
 #define HOLDS "__blk_throtl_bio" /* the kernel's function where io.max holds bios back */
 
-enum { STAMPS, TP_BTF, RAW_TP };
+enum { STAMPS, TP_BTF };
 
 static const struct probe_method methods[] = {
 	[STAMPS] = {
@@ -55,23 +55,12 @@ static const struct probe_method methods[] = {
 		.name = "tp_btf",
 		.mechanism =
 			"own stamp at block_rq_issue; the kernel's at the allocation",
-		.needs = "BPF tracepoints with BTF (Linux 5.5)",
+		.needs = "BPF tracepoints with BTF",
 		.programs = { "hashed_complete", "hashed_requeue", "hashed_issue" },
 		.explains = true,
 		.end_program = "hashed_complete",
 		.end_again = "hashed_complete_again",
 		.again = { "hashed_complete_again", "hashed_issue_again" },
-	},
-	[RAW_TP] = {
-		.name = "raw_tp",
-		.mechanism =
-			"own stamp at block_rq_issue; the kernel's at the allocation",
-		.needs = "BPF raw tracepoints",
-		.programs = { "raw_complete", "raw_issue", "raw_requeue" },
-		.end_program = "raw_complete",
-		.lacks = TASK_SPLITS,
-		.lacks_metrics = 1U << WAIT,
-		.lacks_tasks = true,
 	},
 };
 
@@ -102,23 +91,6 @@ struct iolat {
 static bool wants_identity(const struct lat_config *config)
 {
 	return config->by & TASK_SPLITS || probe__filters_tasks(config);
-}
-
-static int iolat_suits(const struct bpf_probe *probe, const struct probe_method *method,
-		       char why[RUN_TEXT])
-{
-	(void)method;
-	/*
-	 * Before 5.11 (a54895fa057c) the first argument of each tracepoint with a request was the
-	 * queue. 5.10.y has the change since 5.10.137.
-	 */
-	if (kernel__tracepoint_args("block_rq_issue") == 2)
-		snprintf(why, RUN_TEXT, "needs the block tracepoints of Linux 5.11");
-	else if (WANTS_WAIT(&probe->config) && !kernel__has_member("bio", "bi_bdev"))
-		snprintf(why, RUN_TEXT, "cannot do --metric wait: needs Linux 5.12");
-	else
-		return 0;
-	return -EOPNOTSUPP;
 }
 
 /*
@@ -245,8 +217,7 @@ static bool follows_bios(const struct bpf_probe *probe)
 {
 	const struct iolat *iolat = probe->skel;
 
-	return (probe->config.identity || probe->config.why) && iolat->stacked &&
-	       kernel__has_member("bio", "bi_bdev"); /* Linux 5.12 */
+	return (probe->config.identity || probe->config.why) && iolat->stacked;
 }
 
 /* Programs that follow bios through drivers above the disk. */
@@ -294,7 +265,7 @@ static unsigned int request_programs(const struct bpf_probe *probe,
 		names[nr++] = "hashed_insert";
 	if (!start || !(probe->config.cached || probe->config.why))
 		return nr;
-	names[nr++] = probe->method == &methods[RAW_TP] ? "raw_start" : "hashed_start";
+	names[nr++] = "hashed_start";
 	if (probe->again)
 		names[nr++] = "hashed_start_again";
 	return nr;
@@ -715,7 +686,6 @@ static const struct bpf_probe_ops ops = {
 	.why_maps = why_maps,
 	.learn = iolat_learn,
 	.open = iolat_open,
-	.suits = iolat_suits,
 	.prepare = iolat_prepare,
 	.start = iolat_start,
 	.tick = iolat_tick,

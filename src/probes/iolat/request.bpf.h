@@ -98,19 +98,18 @@ static __always_inline bool start_is_set(const struct request_view *view)
 	       (view->flags & REQ_OP_MASK) == REQ_OP_FLUSH;
 }
 
-/* `raw`: the pointer comes without its BTF type and cannot be followed directly. */
-static __always_inline struct request_view request_view(struct request *rq, bool raw)
+static __always_inline struct request_view request_view(struct request *rq)
 {
 	struct request_view view = { .id = (__u64)rq };
 
-	view.flags = READ(raw, rq, cmd_flags);
-	view.rq_flags = READ(raw, rq, rq_flags);
+	view.flags = rq->cmd_flags;
+	view.rq_flags = rq->rq_flags;
 	if (start_is_set(&view))
-		view.start_ns = READ(raw, rq, start_time_ns);
-	view.issue_ns = READ(raw, rq, io_start_time_ns);
-	view.bytes = READ(raw, rq, __data_len);
+		view.start_ns = rq->start_time_ns;
+	view.issue_ns = rq->io_start_time_ns;
+	view.bytes = rq->__data_len;
 	if (config_split(&config, LAT_BY_OP) || config.why)
-		view.segments = READ(raw, rq, nr_phys_segments);
+		view.segments = rq->nr_phys_segments;
 	return view;
 }
 
@@ -160,22 +159,20 @@ static __always_inline __u64 start_time(const struct request_view *view, __u64 l
 	return view->start_ns ? view->start_ns + lag_ns : 0;
 }
 
-static __always_inline __u32 disk_id(struct gendisk *disk, bool raw)
+static __always_inline __u32 disk_id(struct gendisk *disk)
 {
-	if (!disk)
-		return 0;
-	return (__u32)READ(raw, disk, major) << 20 | (__u32)READ(raw, disk, first_minor);
+	return disk ? (__u32)disk->major << 20 | (__u32)disk->first_minor : 0;
 }
 
-static __always_inline __u32 request_device(struct request *rq, bool raw)
+static __always_inline __u32 request_device(struct request *rq)
 {
-	return disk_id(request_disk(rq, raw), raw);
+	return disk_id(request_disk(rq));
 }
 
 /* Filter early, so that requests in flight are only the wanted ones. */
-static __always_inline bool other_disk(struct request *rq, bool raw)
+static __always_inline bool other_disk(struct request *rq)
 {
-	return config.disk && request_device(rq, raw) != config.disk;
+	return config.disk && request_device(rq) != config.disk;
 }
 
 static __always_inline bool needs_device(void)
@@ -189,16 +186,15 @@ static __always_inline bool needs_device(void)
  * The place of a request in the table: within its hardware queue, no other request in flight has
  * its tag. The scheduler's tag, if there is one, survives a requeue, the driver's does not.
  */
-static __always_inline __u32 line_of(struct request *rq, bool raw)
+static __always_inline __u32 line_of(struct request *rq)
 {
 	/* First, and so on one path only: the verifier takes long for a load of a pointer. */
-	__u32 line = READ(raw, rq, q, id) * QUEUE_STRIDE +
-		     READ(raw, rq, mq_hctx, queue_num) * HCTX_STRIDE;
-	int tag = READ(raw, rq, internal_tag);
+	__u32 line = rq->q->id * QUEUE_STRIDE + rq->mq_hctx->queue_num * HCTX_STRIDE;
+	int tag = rq->internal_tag;
 
 	barrier_var(line);
 	if (tag < 0)
-		tag = READ(raw, rq, tag);
+		tag = rq->tag;
 	return (line + tag) & (IOLAT_LINES - 1);
 }
 
@@ -225,13 +221,13 @@ const volatile bool batches = false;
  * issued before it began, and no scheduler has them. Adds how much later than that clock the
  * program may be.
  */
-static __always_inline void count_batch(struct iolat_cells *all, struct request *rq, bool raw,
-					__u64 issue_ns, __u64 now)
+static __always_inline void count_batch(struct iolat_cells *all, struct request *rq, __u64 issue_ns,
+					__u64 now)
 {
 	if (!batches)
 		return;
 	if (now - all->last_ns >= BATCH_GAP_NS || issue_ns >= all->batch_ns ||
-	    READ(raw, rq, internal_tag) >= 0)
+	    rq->internal_tag >= 0)
 		all->batch_ns = now;
 	else
 		all->metrics[IOLAT_TOTAL].counts[LAT_EARLY_NS] += now - all->batch_ns;
@@ -300,8 +296,8 @@ static __always_inline struct cgroup *owner_of_pages(struct bio *bio, struct tas
 
 static __always_inline bool submitter_wanted(struct task_struct *task, struct cgroup *cgroup)
 {
-	return task_matches(&config, task, false) &&
-	       (!config.cgroup || cgroup_is_in(cgroup, false, config.cgroup));
+	return task_matches(&config, task) &&
+	       (!config.cgroup || cgroup_is_in(cgroup, config.cgroup));
 }
 
 static __always_inline bool needs_cgroup(void)
@@ -334,8 +330,7 @@ static __always_inline struct iolat_submitter submitter_of_bio(struct bio *bio)
 static __always_inline void name_current(char comm[LAT_COMM_LEN], char leader[LAT_COMM_LEN])
 {
 	bpf_get_current_comm(comm, LAT_COMM_LEN);
-	bpf_probe_read_kernel_str(leader, LAT_COMM_LEN,
-				  leader_comm(bpf_get_current_task_btf(), false));
+	bpf_probe_read_kernel_str(leader, LAT_COMM_LEN, leader_comm(bpf_get_current_task_btf()));
 }
 
 /*
@@ -386,9 +381,9 @@ static __always_inline const struct sent_bio *sent_request(struct request *rq)
 {
 	struct sent_place place;
 
-	if (!config.identity && !config.why) /* raw_tp cannot read what follows */
+	if (!config.identity && !config.why) /* then no bio is noted */
 		return NULL;
-	place = (struct sent_place){ rq->__sector, request_device(rq, false),
+	place = (struct sent_place){ rq->__sector, request_device(rq),
 				     rq->cmd_flags & REQ_OP_MASK };
 	return sent_from(&place, rq->bio);
 }
@@ -396,7 +391,7 @@ static __always_inline const struct sent_bio *sent_request(struct request *rq)
 /* The place of a bio that has passed block_bio_queue: its sector is that of the disk. */
 static __always_inline struct sent_place place_of(struct bio *bio)
 {
-	return (struct sent_place){ bio->bi_iter.bi_sector, disk_id(bio->bi_bdev->bd_disk, false),
+	return (struct sent_place){ bio->bi_iter.bi_sector, disk_id(bio->bi_bdev->bd_disk),
 				    bio->bi_opf & REQ_OP_MASK };
 }
 
@@ -497,12 +492,12 @@ static __always_inline bool set_submitter(struct iolat_stamp *stamp, struct requ
 
 /* The current task submits a request. false: it has to be kept in `start_ts`. */
 static __always_inline bool table_begin(struct request *request, const struct request_view *rq,
-					__u64 lag_ns, bool again, bool raw)
+					__u64 lag_ns, bool again)
 {
 	struct iolat_stamp *stamp;
 	bool left;
 
-	stamp = table_place(line_of(request, raw), rq->id, &left);
+	stamp = table_place(line_of(request), rq->id, &left);
 	if (!stamp)
 		return false;
 	if (left &&
@@ -518,12 +513,12 @@ static __always_inline bool table_begin(struct request *request, const struct re
 
 /* The request is issued, or (IOLAT_DONE) it has completed. false: as above. */
 static __always_inline bool table_put(struct request *request, const struct request_view *rq,
-				      __u64 issue_ns, bool raw)
+				      __u64 issue_ns)
 {
 	struct iolat_stamp *stamp;
 	bool left, same;
 
-	stamp = table_place(line_of(request, raw), rq->id, &left);
+	stamp = table_place(line_of(request), rq->id, &left);
 	if (!stamp)
 		return false;
 	same = left && stamp_is_of(stamp, rq);

@@ -20,7 +20,7 @@ static __always_inline bool request_is_usual(struct request *rq)
 	__u32 set = config.io_stat;
 
 	return !(rq->cmd_flags & REQ_OP_MASK & ~REQ_OP_WRITE) &&
-	       (rq->rq_flags & (config.flush_seq | set)) == set && !other_disk(rq, false);
+	       (rq->rq_flags & (config.flush_seq | set)) == set && !other_disk(rq);
 }
 
 /* ---- submission and issue ---- */
@@ -40,13 +40,13 @@ static __always_inline bool start_usual(struct request *rq)
 	struct iolat_stamp *stamp;
 	__u64 start_ns, now;
 
-	if (!plain || other_disk(rq, false))
+	if (!plain || other_disk(rq))
 		return false;
-	start_ns = config.cached ? plug_time(false) : 0;
+	start_ns = config.cached ? plug_time() : 0;
 	if (!start_ns)
 		return true;
 	now = bpf_ktime_get_ns();
-	stamp = table[line_of(rq, false)];
+	stamp = table[line_of(rq)];
 	barrier_var(stamp); /* keep the pointer, instead of computing it each time */
 	if (!take_place(stamp, (__u64)rq))
 		return false;
@@ -66,7 +66,7 @@ static __always_inline bool issue_usual(struct request *rq)
 		return false;
 	now = bpf_ktime_get_ns();
 	start_ns = rq->start_time_ns;
-	stamp = table[line_of(rq, false)];
+	stamp = table[line_of(rq)];
 	barrier_var(stamp);
 	if (stamp->request == (__u64)rq) {
 		if (stamp->issue_ns || (stamp->lag_ns && start_ns > stamp->queue_ns))
@@ -103,7 +103,7 @@ static __always_inline bool read_times(struct usual_times *times, struct request
 	if (!times->start_ns)
 		return false;
 	if (own || checking) {
-		stamp = table[line_of(rq, false)];
+		stamp = table[line_of(rq)];
 		barrier_var(stamp);
 		if (stamp->request != (__u64)rq || stamp->queue_ns != times->start_ns ||
 		    !stamp->issue_ns || (!own && !times->issue_ns))
@@ -175,8 +175,8 @@ static __always_inline void split_usual(struct iolat_cells *all, struct iolat_sa
 	samples->start = NULL;
 	samples->op = rq->cmd_flags & REQ_OP_MASK; /* as in enum lat_op */
 	if (needs_device()) {
-		samples->disk = request_disk(rq, false);
-		samples->device = disk_id(samples->disk, false);
+		samples->disk = request_disk(rq);
+		samples->device = disk_id(samples->disk);
 	}
 	if (config.identity && stamp) {
 		samples->pid_tgid = stamp->submitter.pid_tgid;
@@ -218,7 +218,7 @@ static __always_inline bool complete_usual_by(__u64 *ctx, bool own, bool splits,
 		samples = next_samples(all);
 	if (times.stamp)
 		count_usual_skew(all->metrics, &times, own);
-	count_batch(all, rq, false, times.issue_ns, times.now);
+	count_batch(all, rq, times.issue_ns, times.now);
 	count_usual_times(all, samples, &times);
 	if (splits) {
 		split_usual(all, samples, rq, times.stamp);

@@ -280,7 +280,7 @@ struct bio_owner {
 static __always_inline struct bio_owner owner_of_bio(struct bio *bio, const struct bio_start *start)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct bio_owner owner = { .comm = task->comm, .leader_comm = leader_comm(task, false) };
+	struct bio_owner owner = { .comm = task->comm, .leader_comm = leader_comm(task) };
 	const struct sent_bio *sent = NULL;
 
 	if (start && start->held)
@@ -309,7 +309,7 @@ static __always_inline void split_waits(struct lat_cell *cell, struct bio *bio,
 	struct gendisk *disk = bio->bi_bdev->bd_disk;
 
 	if (config_split(&config, LAT_BY_DISK))
-		split_wait(cell, LAT_BY_DISK, disk_id(disk, false), disk->disk_name, sample);
+		split_wait(cell, LAT_BY_DISK, disk_id(disk), disk->disk_name, sample);
 	if (config_split(&config, LAT_BY_OP))
 		split_wait(cell, LAT_BY_OP, request_op(&view), NULL, sample);
 	if (config_split(&config, LAT_BY_PROCESS))
@@ -329,7 +329,7 @@ static __always_inline void count_wait(struct lat_cell *cell, struct bio *bio,
 	struct sample sample;
 
 	COUNT(&config, cell->counts[LAT_SEEN]);
-	if ((config.disk && disk_id(bio->bi_bdev->bd_disk, false) != config.disk) ||
+	if ((config.disk && disk_id(bio->bi_bdev->bd_disk) != config.disk) ||
 	    owner->submitter.unwanted || !cpu_wanted(&config, bpf_get_smp_processor_id())) {
 		COUNT(&config, cell->counts[LAT_FILTERED]);
 		if (start_ns && start_ns <= now)

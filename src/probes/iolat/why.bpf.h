@@ -432,7 +432,7 @@ static __always_inline void why_explain(struct why_end *end, struct request *rq,
 {
 	if (!end->number || !end->is_sample || !why_slow(now - end->start_ns))
 		return;
-	end->disk = request_device(rq, false);
+	end->disk = request_device(rq);
 	end->sector = rq->__sector;
 	explain(end);
 }

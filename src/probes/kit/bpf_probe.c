@@ -68,7 +68,6 @@ static int resize(struct bpf_probe *probe, const char *name, uint32_t entries)
 static int size_maps(struct bpf_probe *probe)
 {
 	uint32_t rows = probe->config.by ? probe->config.rows : 0;
-	struct bpf_map *unused;
 	int err;
 
 	err = resize(probe, "cells", probe->cpus);
@@ -82,10 +81,7 @@ static int size_maps(struct bpf_probe *probe)
 		err = resize(probe, "rows", rows ? LAT_ROWS_TOTAL(rows) : 1);
 	if (!err)
 		err = why__size(probe);
-	if (err || !probe->method->unused_map)
-		return err;
-	unused = bpf_object__find_map_by_name(probe->obj, probe->method->unused_map);
-	return bpf_map__set_autocreate(unused, false);
+	return err;
 }
 
 static int map_cells(struct bpf_probe *probe)
@@ -699,19 +695,14 @@ int probe__each_entry(const struct bpf_map *map, probe_entry *each, void *contex
 	return err;
 }
 
-void probe__add_in_flight(struct lat_in_flight *waits, uint64_t count, uint64_t age_ns)
+void probe__count_in_flight(struct lat_in_flight *waits, uint64_t count, uint64_t start_ns)
 {
+	uint64_t now = clock__now_ns(), age_ns = now > start_ns ? now - start_ns : 0;
+
 	waits->count += count;
 	waits->sum_ns += count * age_ns;
 	if (age_ns > waits->oldest_ns)
 		waits->oldest_ns = age_ns;
-}
-
-void probe__count_in_flight(struct lat_in_flight *waits, uint64_t count, uint64_t start_ns)
-{
-	uint64_t now = clock__now_ns();
-
-	probe__add_in_flight(waits, count, now > start_ns ? now - start_ns : 0);
 }
 
 int probe__load_too(struct bpf_object *obj, const char *name)

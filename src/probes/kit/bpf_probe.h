@@ -226,10 +226,7 @@ int bpf_probe__iterate(struct bpf_probe *probe, const char *program);
 typedef int probe_entry(void *context, const void *key, const void *value);
 int probe__each_entry(const struct bpf_map *map, probe_entry *each, void *context);
 
-/* Adds waits in flight, each for age_ns so far. */
-void probe__add_in_flight(struct lat_in_flight *waits, uint64_t count, uint64_t age_ns);
-
-/* The same. All began at start_ns (CLOCK_MONOTONIC). */
+/* Adds waits in flight, which all began at start_ns (CLOCK_MONOTONIC). */
 void probe__count_in_flight(struct lat_in_flight *waits, uint64_t count, uint64_t start_ns);
 
 /* Adds a program to those of the method, between open and load. */

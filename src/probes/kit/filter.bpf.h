@@ -27,13 +27,13 @@ static __always_inline bool filter_by_task(const volatile struct lat_config *con
 
 /* Do the filters accept this task, except that by cgroup? */
 static __always_inline bool task_matches(const volatile struct lat_config *config,
-					 struct task_struct *task, bool raw)
+					 struct task_struct *task)
 {
 	char comm[LAT_COMM_LEN] = {};
 
-	if (config->tgid && (__u32)READ(raw, task, tgid) != config->tgid)
+	if (config->tgid && (__u32)task->tgid != config->tgid)
 		return false;
-	if (config->tid && (__u32)READ(raw, task, pid) != config->tid)
+	if (config->tid && (__u32)task->pid != config->tid)
 		return false;
 	if (config->comm[0]) {
 		BPF_CORE_READ_STR_INTO(&comm, task, comm);
@@ -45,10 +45,10 @@ static __always_inline bool task_matches(const volatile struct lat_config *confi
 
 /* Do the filters accept this task? */
 static __always_inline bool task_wanted(const volatile struct lat_config *config,
-					struct task_struct *task, bool raw)
+					struct task_struct *task)
 {
-	return task_matches(config, task, raw) &&
-	       (!config->cgroup || task_in_cgroup(task, raw, config->cgroup));
+	return task_matches(config, task) &&
+	       (!config->cgroup || cgroup_is_in(task->cgroups->dfl_cgrp, config->cgroup));
 }
 
 /* Do a filter or a split need the CPU? */

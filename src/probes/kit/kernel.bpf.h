@@ -27,26 +27,19 @@
 #define store_ordered(to, value) ((void)__sync_lock_test_and_set(to, value))
 #endif
 
-/*
- * Reads members through a pointer: directly if the verifier knows its type; otherwise (`raw`) with
- * a helper, at ten times the cost.
- */
-#define READ(raw, from, ...) \
-	((raw) ? BPF_CORE_READ(from, __VA_ARGS__) : ___arrow(from, __VA_ARGS__))
-
 /* Before 5.14 (2f064a59a11f) it was `volatile long state`. */
 struct task_struct___state_long {
 	volatile long state;
 } __attribute__((preserve_access_index));
 
 /* Scheduler state of a task; 0 is TASK_RUNNING. */
-static __always_inline __u32 task_state(struct task_struct *task, bool raw)
+static __always_inline __u32 task_state(struct task_struct *task)
 {
 	struct task_struct___state_long *old = (void *)task;
 
 	if (bpf_core_field_exists(task->__state))
-		return READ(raw, task, __state);
-	return READ(raw, old, state);
+		return task->__state;
+	return old->state;
 }
 
 /* Since 6.12 (152e11f6df29) a task that sleeps may stay on its run queue for a while. */
@@ -69,11 +62,9 @@ static __always_inline bool task_is_active(struct task_struct *task)
 }
 
 /* Does the task have a CPU? Unknown on kernels for one CPU; since 7.0 it is a byte, not an int. */
-static __always_inline bool task_runs(struct task_struct *task, bool raw)
+static __always_inline bool task_runs(struct task_struct *task)
 {
-	if (!bpf_core_field_exists(task->on_cpu))
-		return false;
-	return raw ? BPF_CORE_READ_BITFIELD_PROBED(task, on_cpu) : task->on_cpu;
+	return bpf_core_field_exists(task->on_cpu) && task->on_cpu;
 }
 
 /* An argument of sched_switch, read again: this is cheaper than to keep it over a call. */
@@ -134,9 +125,9 @@ static __always_inline __u64 task_throttled_ns(struct task_struct *task)
 }
 
 /* Id of the task's cgroup in the v2 hierarchy: the inode number of its directory. */
-static __always_inline __u64 task_cgroup(struct task_struct *task, bool raw)
+static __always_inline __u64 task_cgroup(struct task_struct *task)
 {
-	return READ(raw, task, cgroups, dfl_cgrp, kn, id);
+	return task->cgroups->dfl_cgrp->kn->id;
 }
 
 #define CGROUP_DEPTH 16
@@ -146,24 +137,19 @@ static __always_inline __u64 task_cgroup(struct task_struct *task, bool raw)
  * array of ancestors changed its shape in 6.1 (7f203bc89eb6), and inside a cgroup namespace the
  * path does not tell the depth of a cgroup.
  */
-static __always_inline bool cgroup_is_in(struct cgroup *cgroup, bool raw, __u64 id)
+static __always_inline bool cgroup_is_in(struct cgroup *cgroup, __u64 id)
 {
 	struct cgroup_subsys_state *css;
 
 	for (int i = 0; i < CGROUP_DEPTH && cgroup; i++) {
-		if (READ(raw, cgroup, kn, id) == id)
+		if (cgroup->kn->id == id)
 			return true;
-		css = READ(raw, cgroup, self.parent);
+		css = cgroup->self.parent;
 		if (!css)
 			return false;
-		cgroup = READ(raw, css, cgroup);
+		cgroup = css->cgroup;
 	}
 	return false;
-}
-
-static __always_inline bool task_in_cgroup(struct task_struct *task, bool raw, __u64 id)
-{
-	return cgroup_is_in(READ(raw, task, cgroups, dfl_cgrp), raw, id);
 }
 
 /* Did the event come from user mode? */
@@ -191,27 +177,24 @@ struct request___rq_disk {
 	struct gendisk *rq_disk;
 } __attribute__((preserve_access_index));
 
-static __always_inline struct gendisk *request_disk(struct request *rq, bool raw)
+static __always_inline struct gendisk *request_disk(struct request *rq)
 {
 	struct request___rq_disk *old = (void *)rq;
 
 	if (bpf_core_field_exists(old->rq_disk))
-		return READ(raw, old, rq_disk);
-	return READ(raw, rq, q, disk);
+		return old->rq_disk;
+	return rq->q->disk;
 }
 
 /*
  * The time that the current task's plug has cached, by which the kernel stamps the requests that
  * the task submits; 0: it has none, and the stamp is true. Only where blk_plug has `cur_ktime`.
  */
-static __always_inline __u64 plug_time(bool raw)
+static __always_inline __u64 plug_time(void)
 {
-	struct task_struct *task;
-	struct blk_plug *plug;
+	struct blk_plug *plug = bpf_get_current_task_btf()->plug;
 
-	task = raw ? (void *)bpf_get_current_task() : bpf_get_current_task_btf();
-	plug = READ(raw, task, plug);
-	return plug ? READ(raw, plug, cur_ktime) : 0;
+	return plug ? plug->cur_ktime : 0;
 }
 
 #endif

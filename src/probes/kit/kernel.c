@@ -15,7 +15,6 @@
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
-#include <bpf/libbpf.h>
 
 /* Loaded on first use. */
 static struct btf *vmlinux_btf;
@@ -52,19 +51,12 @@ static const struct btf_type *tracepoint(const char *name)
 	return btf__type_by_id(btf, type->type);
 }
 
-int kernel__tracepoint_args(const char *name)
-{
-	const struct btf_type *type = tracepoint(name);
-
-	return type ? btf_vlen(type) - 1 : -ENOENT; /* the first is the tracepoint's private data */
-}
-
 bool kernel__tracepoint_takes(const char *name, int arg, const char *type_name)
 {
 	const struct btf_type *type = tracepoint(name);
 	const struct btf *btf = kernel__btf();
 
-	if (!type || arg + 1 >= btf_vlen(type))
+	if (!type || arg + 1 >= btf_vlen(type)) /* the first is the tracepoint's private data */
 		return false;
 	type = btf__type_by_id(btf, btf_params(type)[arg + 1].type);
 	return !strcmp(btf__name_by_offset(btf, type->name_off), type_name);
@@ -72,7 +64,7 @@ bool kernel__tracepoint_takes(const char *name, int arg, const char *type_name)
 
 bool kernel__has_tracepoint(const char *name)
 {
-	return kernel__tracepoint_args(name) >= 0;
+	return tracepoint(name);
 }
 
 bool kernel__has_function(const char *name)
@@ -150,46 +142,13 @@ int kernel__enum_value(const char *enumerator)
 }
 
 /*
- * An atomic addition that returns the old value; the other atomic operations are in the same
- * kernels.
+ * Task storage in tracing programs came in 5.13 (a10787e6d58c), and this member with it. All else
+ * that the programs need is older. Without type information it is unknown, and they do not load.
  */
-static bool has_fetch(void)
-{
-	const struct bpf_insn program[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_STX | BPF_MEM | BPF_DW,
-		  .dst_reg = BPF_REG_10,
-		  .src_reg = BPF_REG_0,
-		  .off = -8 },
-		{ .code = BPF_STX | BPF_ATOMIC | BPF_DW,
-		  .dst_reg = BPF_REG_10,
-		  .src_reg = BPF_REG_0,
-		  .off = -8,
-		  .imm = BPF_ADD | BPF_FETCH },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
-	int fd = bpf_prog_load(BPF_PROG_TYPE_SOCKET_FILTER, "latscope", "GPL", program,
-			       sizeof(program) / sizeof(program[0]), NULL);
-
-	if (fd >= 0)
-		close(fd);
-	return fd != -EINVAL;
-}
-
-/* Each answer needs a program load: asked once, for all methods of all probes. */
 const char *kernel__lacks(void)
 {
-	static const char *lacks;
-	static bool asked;
-
-	if (asked)
-		return lacks;
-	asked = true;
-	if (!has_fetch())
-		lacks = "BPF atomic operations that return a value (Linux 5.12)";
-	else if (!libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL))
-		lacks = "BPF task storage (Linux 5.11)";
-	return lacks;
+	return kernel__btf() && !kernel__has_member("task_struct", "bpf_storage") ? "Linux 5.13"
+										  : NULL;
 }
 
 /* A mount of debugfs that no path leads to; it ends with its descriptor. -1: not permitted. */

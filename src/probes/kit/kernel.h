@@ -16,10 +16,7 @@ const struct btf *kernel__btf(void);
 /* Does the running kernel have the tracepoint? */
 bool kernel__has_tracepoint(const char *name);
 
-/* Arguments of a tracepoint as BPF sees them; -ENOENT: no such tracepoint, or no BTF. */
-int kernel__tracepoint_args(const char *name);
-
-/* Is an argument of a tracepoint, counted from 0, of the type of that name? */
+/* Is an argument of a tracepoint, counted from 0 as BPF sees them, of the type of that name? */
 bool kernel__tracepoint_takes(const char *name, int arg, const char *type_name);
 
 /* Is there a function of that name to attach to? */
@@ -37,7 +34,7 @@ int kernel__enum_value(const char *enumerator);
 /* Call after the last question: frees the kernel's type information, including libbpf's copy. */
 void kernel__forget(void);
 
-/* What every probe needs and this kernel lacks; NULL: nothing is missing. */
+/* The version of Linux whose features every probe needs, if this kernel is older; else NULL. */
 const char *kernel__lacks(void);
 
 /*

@@ -61,8 +61,6 @@ const char *probe__beyond(const struct probe_method *method, const struct lat_co
 	if (config->by & method->lacks)
 		snprintf(option, RUN_TEXT, "--by %s",
 			 split__list(config->by & method->lacks, names));
-	else if (config->metrics & method->lacks_metrics)
-		snprintf(option, RUN_TEXT, "--metric");
 	else if (config->why && !method->explains)
 		snprintf(option, RUN_TEXT, "--why");
 	else if (method->lacks_tasks && probe__filters_tasks(config))
@@ -71,8 +69,6 @@ const char *probe__beyond(const struct probe_method *method, const struct lat_co
 			 : config->tid	  ? "--tid"
 			 : config->cgroup ? "--cgroup"
 					  : "--comm");
-	else if (method->lacks_cpus && config->cpus)
-		snprintf(option, RUN_TEXT, "--cpu");
 	else
 		return NULL;
 	return option;

@@ -52,12 +52,9 @@ struct probe_method {
 	 * order.
 	 */
 	bool by_trampoline;
-	const char *unused_map; /* maps that are not created; NULL: all are */
 	uint32_t lacks; /* splits it cannot do: mask of 1 << enum lat_by */
 	bool lacks_tasks; /* it cannot filter by task */
-	bool lacks_cpus; /* ...by CPU */
 	bool explains; /* it can say why samples were slow */
-	uint32_t lacks_metrics; /* optional metrics it cannot do: mask of 1 << index */
 	bool x86; /* it exists on x86-64 only */
 };
 

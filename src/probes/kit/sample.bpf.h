@@ -424,11 +424,11 @@ static __always_inline bool config_names(const volatile struct lat_config *confi
  * end of its own exit a task may outlive its leader, and another task may use the leader's memory:
  * then only the task's own name is safe.
  */
-static __always_inline const char *leader_comm(struct task_struct *task, bool raw)
+static __always_inline const char *leader_comm(struct task_struct *task)
 {
-	struct task_struct *leader = READ(raw, task, group_leader);
+	struct task_struct *leader = task->group_leader;
 
-	if (READ(raw, task, exit_state) && READ(raw, leader, tgid) != READ(raw, task, tgid))
+	if (task->exit_state && leader->tgid != task->tgid)
 		return task->comm;
 	return leader->comm;
 }
@@ -469,24 +469,24 @@ static __always_inline void split_by_cpu(const struct split *split, struct lat_c
 
 /* The splits by the task that waited. */
 static __always_inline void split_by_task(const struct split *split, struct lat_cell *cell,
-					  __u32 metric, struct task_struct *task, bool raw,
+					  __u32 metric, struct task_struct *task,
 					  struct sample sample)
 {
 	struct lat_key key = { .metric = metric };
 
 	if (config_split(split->config, LAT_BY_PROCESS)) {
 		key.by = LAT_BY_PROCESS;
-		key.id = (__u32)READ(raw, task, tgid);
-		split_add(split, cell, &key, leader_comm(task, raw), sample);
+		key.id = (__u32)task->tgid;
+		split_add(split, cell, &key, leader_comm(task), sample);
 	}
 	if (config_split(split->config, LAT_BY_THREAD)) {
 		key.by = LAT_BY_THREAD;
-		key.id = (__u32)READ(raw, task, pid);
+		key.id = (__u32)task->pid;
 		split_add(split, cell, &key, task->comm, sample);
 	}
 	if (config_split(split->config, LAT_BY_CGROUP)) {
 		key.by = LAT_BY_CGROUP;
-		key.id = task_cgroup(task, raw);
+		key.id = task_cgroup(task);
 		split_add(split, cell, &key, NULL, sample);
 	}
 }

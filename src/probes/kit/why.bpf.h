@@ -56,13 +56,13 @@ static __always_inline void why_describe(struct why_who *who, struct task_struct
 	const char *comm = task->comm;
 
 	if (why_by() == LAT_BY_CGROUP) {
-		who->id = task_cgroup(task, false);
+		who->id = task_cgroup(task);
 		return;
 	}
 	who->id = task->pid;
 	if (why_of_processes()) {
 		who->id = task->tgid;
-		comm = leader_comm(task, false);
+		comm = leader_comm(task);
 	}
 	bpf_probe_read_kernel_str(who->comm, LAT_COMM_LEN, comm);
 }

@@ -68,7 +68,7 @@ int event_start(struct bpf_perf_event_data *ctx)
 
 	if (plain)
 		return event_begins(ctx, 0);
-	if (filter_by_task(&config) && !task_wanted(&config, bpf_get_current_task_btf(), false))
+	if (filter_by_task(&config) && !task_wanted(&config, bpf_get_current_task_btf()))
 		return 0;
 	user = config_split(&config, LAT_BY_MODE) && from_user_mode(ctx);
 	return event_begins(ctx, user ? CALL_USER : 0);

@@ -95,12 +95,12 @@ static __always_inline __u32 calls_unseen(struct task_struct *task)
 {
 	__u64 switches = task_switches(task);
 
-	if (task_runs(task, false))
+	if (task_runs(task))
 		return 0;
 	count_known(task);
 	count_calls(task);
 	barrier();
-	if (task_runs(task, false) || task_switches(task) != switches)
+	if (task_runs(task) || task_switches(task) != switches)
 		return 0;
 	return stack.calls > stack.known ? stack.calls - stack.known : 0;
 }
@@ -211,7 +211,7 @@ int in_flight(struct bpf_iter__task *ctx)
 	own = bpf_task_storage_get(&tasks, task, NULL, 0);
 	/* It is not known where one that began before the attach was taken. */
 	if (own && own->before && !config.cpus &&
-	    (!filter_by_task(&config) || task_wanted(&config, task, false)))
+	    (!filter_by_task(&config) || task_wanted(&config, task)))
 		count_unseen(task, own, now);
 	return 0;
 }

@@ -37,7 +37,7 @@ static __always_inline void describe_owner(struct why_who *who, struct task_stru
 {
 	__builtin_memset(who, 0, sizeof(*who));
 	if (why_by() == LAT_BY_CGROUP) {
-		who->id = task_cgroup(task, true);
+		who->id = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
 		return;
 	}
 	who->id = BPF_CORE_READ(task, pid);

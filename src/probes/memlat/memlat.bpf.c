@@ -180,7 +180,7 @@ static __always_inline int call_enter(const void *frame, fault_args *args, bool 
 		return 0;
 	if (plain)
 		return call_enter_with(call_id(frame), args, 0, again);
-	if (filter_by_task(&config) && !task_wanted(&config, bpf_get_current_task_btf(), false))
+	if (filter_by_task(&config) && !task_wanted(&config, bpf_get_current_task_btf()))
 		return 0;
 	if (!ARG_REGS(args))
 		bits |= CALL_GUP;
@@ -332,7 +332,7 @@ static __always_inline int call_leave_unknown(__u64 id, __u64 address, __u32 bit
 		return 0;
 	if (cell)
 		call_unknown(cell, LAT_CONTINUED);
-	if (filter_by_task(&config) && !task_wanted(&config, bpf_get_current_task_btf(), false))
+	if (filter_by_task(&config) && !task_wanted(&config, bpf_get_current_task_btf()))
 		return 0;
 	call = call_claim(id, &held);
 	if (!call)

@@ -26,7 +26,7 @@
 #define KIND_NAME 32 /* room for the name of a program */
 
 /* For the ends of tasks. */
-#define TASK_NEEDS "BPF tracepoints with BTF, and task storage (Linux 5.13)"
+#define TASK_NEEDS "BPF tracepoints with BTF"
 
 struct memlat {
 	struct memlat_bpf *skel;

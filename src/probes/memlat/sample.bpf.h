@@ -103,7 +103,7 @@ __noinline int record_split(__u64 ns, __u32 bits)
 		return 0;
 	sample = sample_of(ns);
 	hist_add_cell(&config, &cell->hist, sample);
-	split_by_task(&split, cell, 0, bpf_get_current_task_btf(), false, sample);
+	split_by_task(&split, cell, 0, bpf_get_current_task_btf(), sample);
 	split_by_bits(&split, cell, LAT_BY_MODE, sample,
 		      bits & CALL_GUP	 ? LAT_MODE_GUP
 		      : bits & CALL_USER ? LAT_MODE_USER
@@ -182,7 +182,7 @@ static __always_inline bool ends_usually(struct memlat_call *call, __u64 now)
 static __always_inline void call_unknown(struct lat_cell *cell, __u32 count)
 {
 	COUNT(&config, cell->counts[LAT_SEEN]);
-	if (filter_by_task(&config) && !task_wanted(&config, bpf_get_current_task_btf(), false))
+	if (filter_by_task(&config) && !task_wanted(&config, bpf_get_current_task_btf()))
 		COUNT(&config, cell->counts[LAT_FILTERED]);
 	else
 		COUNT(&config, cell->counts[count]);

@@ -26,7 +26,7 @@ static __always_inline bool is_exiting(struct task_struct *task)
 
 static __always_inline bool is_counted(struct task_struct *task)
 {
-	return !filter_by_task(&config) || task_wanted(&config, task, false);
+	return !filter_by_task(&config) || task_wanted(&config, task);
 }
 
 /* Faults of the task since it was looked at last, less those that were seen. */

@@ -198,7 +198,7 @@ static __always_inline bool knows_stamps(void)
 /* The task, which is current, loses the CPU. */
 static __noinline int call_out(struct task_struct *task, bool preempt)
 {
-	bool sleeps = !preempt && task_state(task, false);
+	bool sleeps = !preempt && task_state(task);
 	__u32 place = first_place(task->pid), tid = task->pid;
 	__u64 now = bpf_ktime_get_ns();
 
@@ -554,12 +554,12 @@ static __always_inline bool send(const struct slow *slow, struct task_struct *ta
 	event->ns = slow->ns;
 	for (int part = 0; part < WHY_MEMLAT_PARTS; part++)
 		event->part_ns[part] = slow->part_ns[part];
-	event->cgroup = task_cgroup(task, false);
+	event->cgroup = task_cgroup(task);
 	event->tgid = task->tgid;
 	event->tid = task->pid;
 	event->cpu = bpf_get_smp_processor_id();
 	bpf_probe_read_kernel_str(event->comm, LAT_COMM_LEN, task->comm);
-	bpf_probe_read_kernel_str(event->process, LAT_COMM_LEN, leader_comm(task, false));
+	bpf_probe_read_kernel_str(event->process, LAT_COMM_LEN, leader_comm(task));
 	if (slow->backing.disk.id) {
 		event->disk = slow->backing.disk.id;
 		event->culprits[0].who = slow->backing.disk;

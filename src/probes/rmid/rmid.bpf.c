@@ -319,7 +319,7 @@ static __always_inline bool is_last(struct task_struct *task)
 {
 	int threads = task->signal->nr_threads;
 
-	if (!(task_state(task, false) & TASK_DEAD) || task->signal->live.counter || threads > 1)
+	if (!(task_state(task) & TASK_DEAD) || task->signal->live.counter || threads > 1)
 		return false;
 	return !threads || task->pid == task->tgid || task->group_leader->exit_state;
 }
@@ -420,7 +420,7 @@ static __always_inline void tell_task(struct task_struct *task, enum lat_rmid_li
 /* If the task has run for the last time, tells so. */
 static __always_inline int tell_end(struct task_struct *task, bool preempt, __u64 now)
 {
-	if (!emulated || preempt || !(task_state(task, false) & TASK_DEAD))
+	if (!emulated || preempt || !(task_state(task) & TASK_DEAD))
 		return 0;
 	tell_task(task, is_last(task) ? RMID_ENDS_ALL : RMID_ENDS, task->signal->live.counter, now);
 	return 0;
@@ -461,7 +461,7 @@ static __always_inline bool switched_usual(struct lat_rmid_cpu *state, __u64 *ct
 
 	if (!cell || now >= state->edge_ns || state->left)
 		return false;
-	if (task_state(PREV, false) & TASK_DEAD)
+	if (task_state(PREV) & TASK_DEAD)
 		return false;
 	queued = NEXT;
 	if (!pid)

@@ -2,7 +2,7 @@
 /*
  * Run-queue latency: from runnable to running.
  *
- * Three methods, of which user space loads one:
+ * Two methods, of which user space loads one:
  *   stamps  sched_info.last_queued is the time at which the scheduler enqueued the task, by the run
  *           queue's clock. The end is our own clock at the switch, converted to that clock, because
  *           the run queue's clock stands still from a wakeup to the switch that it causes. If a
@@ -10,8 +10,6 @@
  *           keep run_delay as of the last switch-in and add the difference. If the kernel's stamp
  *           is missing or wrong, our own stamp replaces all of that.
  *   tp_btf  wakeup to switch by our own clock, the start in task storage.
- *   raw_tp  the same with a hash, for kernels that have no task storage here (before 5.13):
- *           hashed.bpf.h.
  *
  * sched_switch runs under the run-queue lock, so nothing is allocated there: the iterator makes the
  * entries of existing tasks, task_newtask those of new ones (life.bpf.h).
@@ -36,7 +34,7 @@ struct light_map light SEC(".maps");
 
 /* Counts a wait of `task` that has ended. `cell` is that of this CPU and the metric. */
 static __always_inline void record(struct lat_cell *cell, __u32 metric, struct task_struct *task,
-				   bool raw, __u64 ns)
+				   __u64 ns)
 {
 	const struct split split = { &keys, &owners, &rows, &light, &control, &config };
 	struct sample sample;
@@ -49,7 +47,7 @@ static __always_inline void record(struct lat_cell *cell, __u32 metric, struct t
 		return;
 	sample = sample_of(ns);
 	hist_add_sample(&cell->hist, sample, config.tail_ns);
-	split_by_task(&split, cell, metric, task, raw, sample);
+	split_by_task(&split, cell, metric, task, sample);
 	split_by_cpu(&split, cell, metric, bpf_get_smp_processor_id(), sample);
 }
 
@@ -69,7 +67,7 @@ static __always_inline void count(struct lat_cell *cells_of_cpu, enum lat_count 
  * The cells that count the switch to `next`, after a wait of `ns` (0: unknown); NULL: do not count
  * it.
  */
-static __always_inline struct lat_cell *seen(struct task_struct *next, bool raw, __u64 ns)
+static __always_inline struct lat_cell *seen(struct task_struct *next, __u64 ns)
 {
 	struct lat_cell *cell;
 
@@ -80,7 +78,7 @@ static __always_inline struct lat_cell *seen(struct task_struct *next, bool raw,
 		return NULL;
 	count(cell, LAT_SEEN);
 	if (!cpu_wanted(&config, bpf_get_smp_processor_id()) ||
-	    (filter_by_task(&config) && !task_wanted(&config, next, raw))) {
+	    (filter_by_task(&config) && !task_wanted(&config, next))) {
 		count(cell, LAT_FILTERED);
 		if ((__s64)ns > 0)
 			cell->counts[LAT_FILTERED_NS] += ns;
@@ -131,7 +129,7 @@ int BPF_PROG(requested, struct task_struct *task)
 
 	if (task == bpf_get_current_task_btf())
 		return 0; /* continues at once */
-	if (task_is_active(task) && !task_runs(task, false))
+	if (task_is_active(task) && !task_runs(task))
 		return 0; /* already waits: it was preempted on its way to sleep */
 	own = find_own(task);
 	if (own)
@@ -156,7 +154,7 @@ static __always_inline void end_request(struct lat_cell *cells_of_cpu, struct ta
 	else if (start > now)
 		cell->counts[LAT_NEGATIVE]++;
 	else
-		record(cell, RUNQLAT_WAKEUP, next, false, now - start);
+		record(cell, RUNQLAT_WAKEUP, next, now - start);
 }
 
 /* ---- stamps ---- */
@@ -330,7 +328,7 @@ __noinline int added_early(const struct wait *wait)
 static __noinline int stamps_switch_any(void *ctx, bool preempt, struct task_struct *prev,
 					struct task_struct *next)
 {
-	__u32 state = preempt ? 0 : task_state(prev, false);
+	__u32 state = preempt ? 0 : task_state(prev);
 	bool queues = prev->pid && !state;
 	struct slow slow = { .victim = next, .prev = prev };
 	struct wait wait = {};
@@ -356,7 +354,7 @@ static __noinline int stamps_switch_any(void *ctx, bool preempt, struct task_str
 	own = find_own(next);
 	if (own)
 		take_wait(&wait, own, &next->sched_info);
-	cell = seen(next, false, wait.moved || wait.unknown ? 0 : wait.before + wait.kernel_ns);
+	cell = seen(next, wait.moved || wait.unknown ? 0 : wait.before + wait.kernel_ns);
 	if (!own)
 		guess_wait(&wait, cell, next->pid);
 	if (wakeups_wanted())
@@ -382,7 +380,7 @@ static __noinline int stamps_switch_any(void *ctx, bool preempt, struct task_str
  */
 static __always_inline bool stamps_out_usual(__u64 *ctx, bool stamp, __u64 now)
 {
-	__u32 state = task_state(PREV, false);
+	__u32 state = task_state(PREV);
 	struct runqlat_task *own;
 
 	if (state)
@@ -439,7 +437,7 @@ static __always_inline bool stamps_switch_usual(__u64 *ctx)
 	own->run_delay += delay;
 	cell->counts[LAT_KERNEL_NS] += delay;
 	cell->counts[LAT_SEEN]++;
-	record(cell, RUNQLAT_RUN_QUEUE, NEXT, false, ns);
+	record(cell, RUNQLAT_RUN_QUEUE, NEXT, ns);
 	return true;
 }
 
@@ -486,7 +484,7 @@ static __always_inline bool waits_where_wanted(struct task_struct *task)
 {
 	if (config.cpus && !cpu_wanted(&config, task->se.cfs_rq->rq->cpu))
 		return false;
-	return !filter_by_task(&config) || task_wanted(&config, task, false);
+	return !filter_by_task(&config) || task_wanted(&config, task);
 }
 
 /* Runs once, when the window has closed: counts the waits in flight at the close, and their age. */
@@ -529,7 +527,7 @@ static __always_inline int stored_wakeup(struct task_struct *task)
 {
 	struct runqlat_task *own;
 
-	if (control.closed_ns || task_runs(task, false))
+	if (control.closed_ns || task_runs(task))
 		return 0;
 	own = find_own(task);
 	if (own && !own->preempted)
@@ -550,7 +548,7 @@ int BPF_PROG(stored_wakeup_new, struct task_struct *task)
 }
 
 /* Counts the end of a wait by our own clock; `queued_ns` is 0 if no start was seen. */
-static __always_inline void record_since(struct lat_cell *cell, struct task_struct *next, bool raw,
+static __always_inline void record_since(struct lat_cell *cell, struct task_struct *next,
 					 __u64 queued_ns, __u64 now)
 {
 	if (!queued_ns)
@@ -558,13 +556,13 @@ static __always_inline void record_since(struct lat_cell *cell, struct task_stru
 	else if (queued_ns > now)
 		cell->counts[LAT_NEGATIVE]++;
 	else
-		record(cell, RUNQLAT_RUN_QUEUE, next, raw, now - queued_ns);
+		record(cell, RUNQLAT_RUN_QUEUE, next, now - queued_ns);
 }
 
 static __always_inline void stored_out(struct task_struct *prev, bool preempt, __u64 now)
 {
 	struct runqlat_task *own = find_own(prev);
-	__u32 state = task_state(prev, false);
+	__u32 state = task_state(prev);
 	bool asleep = state;
 
 	if (preempt && asleep)
@@ -606,7 +604,7 @@ static __noinline int stored_switch_any(bool preempt, struct task_struct *prev,
 		return count_switch(LAT_IDLE);
 	own = find_own(next);
 	queued = own ? own->queued_ns : 0;
-	cell = seen(next, false, queued ? now - queued : 0);
+	cell = seen(next, queued ? now - queued : 0);
 	if (wakeups_wanted())
 		end_request(cell, next, own, now);
 	if (!own) {
@@ -617,7 +615,7 @@ static __noinline int stored_switch_any(bool preempt, struct task_struct *prev,
 	own->queued_ns = 0;
 	own->preempted = 0;
 	if (cell)
-		record_since(cell, next, false, queued, now);
+		record_since(cell, next, queued, now);
 	return 0;
 }
 
@@ -625,7 +623,7 @@ static __noinline int stored_switch_any(bool preempt, struct task_struct *prev,
 static __always_inline bool stored_out_usual(__u64 *ctx, __u64 now)
 {
 	struct runqlat_task *own = usual_line(PREV);
-	__u32 state = task_state(PREV, false);
+	__u32 state = task_state(PREV);
 
 	if (!own)
 		return !PREV->pid;
@@ -651,7 +649,7 @@ static __always_inline bool stored_switch_usual(__u64 *ctx)
 		return false;
 	own->queued_ns = 0;
 	here->metrics[RUNQLAT_RUN_QUEUE].counts[LAT_SEEN]++;
-	record(&here->metrics[RUNQLAT_RUN_QUEUE], RUNQLAT_RUN_QUEUE, NEXT, false, now - queued);
+	record(&here->metrics[RUNQLAT_RUN_QUEUE], RUNQLAT_RUN_QUEUE, NEXT, now - queued);
 	return true;
 }
 
@@ -673,7 +671,7 @@ int stored_in_flight(struct bpf_iter__task *ctx)
 
 	if (!task || !task->pid || !waits_where_wanted(task))
 		return 0;
-	runs = task_runs(task, false); /* before `ended`, which is set when it gets a CPU */
+	runs = task_runs(task); /* before `ended`, which is set when it gets a CPU */
 	own = find_own(task);
 	queued = own ? *(volatile __u64 *)&own->queued_ns : 0;
 	if (!queued || (runs && !*(volatile __u8 *)&own->ended))
@@ -682,8 +680,6 @@ int stored_in_flight(struct bpf_iter__task *ctx)
 	note_oldest(&oldest_in_flight, waits_in_flight.oldest_ns, task);
 	return 0;
 }
-
-#include "hashed.bpf.h"
 
 SEC("raw_tp/task_rename")
 int BPF_PROG(renamed, struct task_struct *task, const char *comm)

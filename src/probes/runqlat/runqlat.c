@@ -21,6 +21,9 @@
 #define WAKEUP (1U << RUNQLAT_WAKEUP)
 #define SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP | 1U << LAT_BY_CPU)
 
+/* Iterators of each method, in `loaded`. */
+enum { PRIME, IN_FLIGHT };
+
 static const struct probe_method methods[] = {
 	{
 		.name = "stamps",
@@ -32,31 +35,18 @@ static const struct probe_method methods[] = {
 		.programs = { "stamps_switch", "newtask", "stamps_exec" },
 		.end_program = "stamps_switch",
 		.again = { "newtask_again" },
-		.loaded = { "prime", "stamps_in_flight", "find_stamps" },
-		.unused_map = "start_ts",
+		.loaded = { [PRIME] = "prime", [IN_FLIGHT] = "stamps_in_flight", "find_stamps" },
 		.explains = true,
 	},
 	{
 		.name = "tp_btf",
 		.mechanism = "own clock from wakeup or preemption to sched_switch, in task storage",
-		.needs = "BPF tracepoints with BTF, and task storage (Linux 5.13)",
+		.needs = "BPF tracepoints with BTF",
 		.programs = { "stored_switch", "stored_wakeup_old", "stored_wakeup_new", "newtask",
 			      "stored_exec" },
 		.end_program = "stored_switch",
 		.again = { "newtask_again" },
-		.loaded = { "stored_prime", "stored_in_flight" },
-		.unused_map = "start_ts",
-	},
-	{
-		.name = "raw_tp",
-		.mechanism =
-			"own clock from wakeup or preemption to sched_switch, in a hash by TID",
-		.needs = "BPF raw tracepoints",
-		.programs = { "hashed_switch", "hashed_wakeup", "hashed_wakeup_new" },
-		.end_program = "hashed_switch",
-		.unused_map = "tasks",
-		.lacks_metrics = WAKEUP,
-		.lacks_cpus = true, /* a start has no room for that of a wait in flight */
+		.loaded = { [PRIME] = "stored_prime", [IN_FLIGHT] = "stored_in_flight" },
 	},
 };
 
@@ -176,11 +166,6 @@ static int runqlat_prepare(struct bpf_probe *probe, struct bpf_object *obj)
 	return err;
 }
 
-static const char *loaded_program(const struct bpf_probe *probe, int i)
-{
-	return probe->method->loaded[0] ? probe->method->loaded[i] : NULL;
-}
-
 /*
  * libbpf maps all data of the programs. Nobody reads the lines of tasks here, so nothing is put in
  * their place, which libbpf unmaps at the end. With pages of more than 4 KiB they stay.
@@ -215,45 +200,24 @@ static int start_method(struct bpf_probe *probe)
 static int runqlat_start(struct bpf_probe *probe, struct lat_control **control)
 {
 	struct runqlat *runqlat = probe->skel;
-	const char *prime = loaded_program(probe, 0);
 	int err = leave_out_lines(runqlat->skel);
 
 	if (!err)
 		err = start_method(probe);
 	*control = &runqlat->skel->bss->control;
 	probe->why_control = &runqlat->skel->bss->why_control;
-	return !err && prime ? bpf_probe__iterate(probe, prime) : err;
-}
-
-struct until_close {
-	struct lat_in_flight *waits;
-	uint64_t closed_ns;
-};
-
-static int count_wait(void *context, const void *tid, const void *queued)
-{
-	const struct until_close *until = context;
-	uint64_t queued_ns = *(const uint64_t *)queued;
-
-	(void)tid;
-	if (queued_ns < until->closed_ns)
-		probe__add_in_flight(until->waits, 1, until->closed_ns - queued_ns);
-	return 0;
+	return err ? err : bpf_probe__iterate(probe, probe->method->loaded[PRIME]);
 }
 
 static int runqlat_in_flight(struct bpf_probe *probe, struct lat_in_flight *waits, bool *age_known)
 {
 	struct runqlat_bpf *skel = ((struct runqlat *)probe->skel)->skel;
-	const char *in_flight = loaded_program(probe, 1);
-	struct until_close until = { waits, probe->control->closed_ns };
 	int err;
 
 	*age_known = true;
-	if (!in_flight)
-		return probe__each_entry(skel->maps.start_ts, count_wait, &until);
 	skel->bss->waits_in_flight = (struct lat_in_flight){ 0 };
 	skel->bss->oldest_in_flight = (struct lat_oldest){ 0 };
-	err = bpf_probe__iterate(probe, in_flight);
+	err = bpf_probe__iterate(probe, probe->method->loaded[IN_FLIGHT]);
 	*waits = skel->bss->waits_in_flight;
 	probe->oldest = skel->bss->oldest_in_flight;
 	return err;

@@ -33,7 +33,7 @@ struct wait {
 /* Waits without a kernel stamp (on the way to sleep), or with one by a clock that stood still. */
 static __always_inline void stamps_out(struct task_struct *prev, __u64 own_now, __u64 late)
 {
-	bool asleep = task_state(prev, false);
+	bool asleep = task_state(prev);
 	struct runqlat_task *own;
 
 	if (config.why)
@@ -119,7 +119,7 @@ static __always_inline void record_wait(struct lat_cell *cell, struct task_struc
 		return;
 	}
 	cell->counts[LAT_JOINED] += wait->unseen;
-	record(cell, RUNQLAT_RUN_QUEUE, next, false, ns);
+	record(cell, RUNQLAT_RUN_QUEUE, next, ns);
 	if (!why_slow(ns))
 		return;
 	slow->ns = ns;

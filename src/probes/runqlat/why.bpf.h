@@ -535,13 +535,13 @@ static __always_inline void send_event(void *ctx, struct why_cell *cell, const s
 	event->end_ns = slow->end_ns;
 	event->ns = slow->ns;
 	__builtin_memcpy(event->part_ns, scratch->part_ns, sizeof(event->part_ns));
-	event->cgroup = task_cgroup(slow->victim, false);
+	event->cgroup = task_cgroup(slow->victim);
 	event->tgid = slow->victim->tgid;
 	event->tid = slow->victim->pid;
 	event->cpu = bpf_get_smp_processor_id();
 	event->metric = RUNQLAT_RUN_QUEUE;
 	bpf_probe_read_kernel_str(event->comm, LAT_COMM_LEN, slow->victim->comm);
-	bpf_probe_read_kernel_str(event->process, LAT_COMM_LEN, leader_comm(slow->victim, false));
+	bpf_probe_read_kernel_str(event->process, LAT_COMM_LEN, leader_comm(slow->victim));
 	__builtin_memcpy(event->culprits, scratch->largest, sizeof(event->culprits));
 	find_waker(event, slow);
 	take_stacks(ctx, event, slow);

@@ -2,7 +2,7 @@
 /*
  * Softirq latency: how long a handler runs, from softirq_entry to softirq_exit on its CPU,
  * including interrupts in between. A CPU runs one handler at a time, so the start is in a slot of
- * its CPU. Methods: tp_btf and raw_tp, which differ in how the programs are called.
+ * its CPU.
  */
 #include <probes/kit/filter.bpf.h>
 #include <probes/kit/sample.bpf.h>
@@ -34,7 +34,8 @@ static __always_inline struct softirq_start *start_here(void)
 	return bpf_map_lookup_elem(&starts, &cpu);
 }
 
-static __always_inline int begin(__u32 vector)
+SEC("tp_btf/softirq_entry")
+int BPF_PROG(typed_entry, unsigned int vector)
 {
 	struct softirq_start *start = start_here();
 
@@ -57,7 +58,8 @@ static __always_inline void record(struct lat_cell *cell, __u32 vector, __u64 ns
 	split_by_cpu(&split, cell, 0, bpf_get_smp_processor_id(), sample);
 }
 
-static __always_inline int end(__u32 vector)
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(typed_exit, unsigned int vector)
 {
 	struct softirq_start *start = start_here();
 	struct lat_cell *cell = cells_here(&cells);
@@ -81,30 +83,6 @@ static __always_inline int end(__u32 vector)
 	else
 		record(cell, vector, now - began);
 	return 0;
-}
-
-SEC("tp_btf/softirq_entry")
-int BPF_PROG(typed_entry, unsigned int vector)
-{
-	return begin(vector);
-}
-
-SEC("tp_btf/softirq_exit")
-int BPF_PROG(typed_exit, unsigned int vector)
-{
-	return end(vector);
-}
-
-SEC("raw_tp/softirq_entry")
-int BPF_PROG(raw_entry, unsigned int vector)
-{
-	return begin(vector);
-}
-
-SEC("raw_tp/softirq_exit")
-int BPF_PROG(raw_exit, unsigned int vector)
-{
-	return end(vector);
 }
 
 char LICENSE[] SEC("license") = "GPL";

@@ -6,23 +6,13 @@
 #include "types.h"
 #include "softirq.skel.h"
 
-#define MECHANISM "own clock from softirq_entry to softirq_exit, interrupts included"
-
 static const struct probe_method methods[] = {
 	{
 		.name = "tp_btf",
-		.mechanism = MECHANISM,
+		.mechanism = "own clock from softirq_entry to softirq_exit, interrupts included",
 		.needs = "BPF tracepoints with BTF",
 		.programs = { "typed_exit", "typed_entry" },
 		.end_program = "typed_exit",
-		.lacks_tasks = true,
-	},
-	{
-		.name = "raw_tp",
-		.mechanism = MECHANISM,
-		.needs = "BPF raw tracepoints",
-		.programs = { "raw_exit", "raw_entry" },
-		.end_program = "raw_exit",
 		.lacks_tasks = true,
 	},
 };
