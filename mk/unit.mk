@@ -36,7 +36,7 @@ $(EMPTY)/made: $(wildcard kmod/rmid/*.[ch])
 
 # They compile BPF programs for this machine; tests/bpf/host has stand-ins for the helpers. The warnings are those of another
 # compiler than clang.
-USUAL := $(patsubst %,$(OUT)/san/tests/unit/test_%.o,bio_waits disk_blame usual_requests usual_faults usual_states usual_switches)
+USUAL := $(patsubst %,$(OUT)/san/tests/unit/test_%.o,bio_waits disk_blame faults usual_requests usual_states usual_switches)
 $(USUAL): CPPFLAGS := -Itests/bpf/host -D__TARGET_ARCH_$(ARCH) $(CPPFLAGS)
 $(USUAL): WARN := -w
 

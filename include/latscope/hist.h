@@ -21,7 +21,6 @@
 #define HIST_OCTAVES 36
 #define HIST_OVERFLOW_SLOT (HIST_SUB + HIST_SUB * HIST_OCTAVES)
 #define HIST_SLOTS (HIST_OVERFLOW_SLOT + 1)
-#define HIST_SHORT_NS 8000 /* below it, a slot is found by comparing alone */
 #define HIST_SCALE_SHORT_NS (1ULL << 30) /* hist_scale_short() is exact below it */
 #define HIST_LIMIT_NS ((1ULL << HIST_OCTAVES) * 1000)
 

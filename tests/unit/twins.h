@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Simulations of many seeds, and what two of them leave: one by the general functions of BPF
+ * Simulations of many seeds, and what two of them leave: mostly one by the general functions of BPF
  * programs, one by their straight paths. Included after the programs, by one file only.
  *
  * LATSCOPE_SEED=N tries one seed. LATSCOPE_SOAK tries more.

@@ -113,24 +113,6 @@ static __always_inline void hist_add(struct lat_hist *hist, __u64 ns, __u64 tail
 	hist_add_sample(hist, sample_of(ns), tail_ns);
 }
 
-/*
- * The same for a sample below HIST_SHORT_NS that is not in the tail. The barrier: else the branches
- * compare with constants of 64 bits, which have to be loaded.
- */
-static __always_inline void hist_add_short(struct lat_hist *hist, __u64 ns)
-{
-	__u64 v;
-
-	__builtin_assume(ns < HIST_SHORT_NS);
-	v = hist_scale(ns);
-	barrier_var(v);
-	__builtin_assume(v < 8 * HIST_SUB);
-	hist->slots[hist_scaled_slot(v)]++;
-	hist->sum_ns += ns;
-	if (ns > hist->max_ns)
-		hist->max_ns = ns;
-}
-
 static __always_inline void raise_max(__u64 *at, __u64 ns)
 {
 	__u64 max;

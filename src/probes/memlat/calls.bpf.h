@@ -12,14 +12,6 @@
 #include "types.h"
 
 const volatile struct lat_config config = {};
-/* No filter, no split, no parts of slow faults, and each program is attached once. */
-const volatile bool plain = false;
-/*
- * A shorter fault is not in the tail, and its slot is found by comparing alone. The clock is above
- * it: so a fault of unknown start, 0, never counts as shorter. It is 0 with splits, and if programs
- * are attached twice: then no fault is shorter.
- */
-const volatile __u64 usual_ns = 0;
 struct lat_control control = {};
 struct lat_in_flight waits_in_flight = {};
 struct lat_oldest oldest_in_flight = {};

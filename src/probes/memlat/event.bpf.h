@@ -66,8 +66,6 @@ int event_start(struct bpf_perf_event_data *ctx)
 {
 	bool user;
 
-	if (plain)
-		return event_begins(ctx, 0);
 	if (filter_by_task(&config) && !task_wanted(&config, bpf_get_current_task_btf()))
 		return 0;
 	user = config_split(&config, LAT_BY_MODE) && from_user_mode(ctx);
@@ -134,10 +132,10 @@ static __noinline struct memlat_call *event_end_rare(__u64 id)
 	return call;
 }
 
-static __always_inline int end_event_any(struct bpf_perf_event_data *ctx, struct memlat_call *first,
-					 __u64 id, __u64 now, __u32 bits)
+static __always_inline int end_event(struct bpf_perf_event_data *ctx, __u32 bits)
 {
-	struct memlat_call *call = first;
+	__u64 now = bpf_ktime_get_ns(), id = event_id(bpf_get_current_pid_tgid());
+	struct memlat_call *first = place_at(first_place(id_tid(id))), *call = first;
 
 	if (call->id != id)
 		call = event_end_rare(id);
@@ -145,24 +143,6 @@ static __always_inline int end_event_any(struct bpf_perf_event_data *ctx, struct
 		return 0;
 	event_ended(call, ctx, now, bits);
 	event_free(call, first);
-	return 0;
-}
-
-static __noinline int end_event_unusual(struct bpf_perf_event_data *ctx, struct memlat_call *first,
-					__u64 id, __u64 now)
-{
-	return end_event_any(ctx, first, id, now, 0);
-}
-
-static __always_inline int end_event(struct bpf_perf_event_data *ctx, __u32 bits)
-{
-	__u64 now = bpf_ktime_get_ns(), id = event_id(bpf_get_current_pid_tgid());
-	struct memlat_call *first = place_at(first_place(id_tid(id)));
-
-	if (!usual_ns)
-		return end_event_any(ctx, first, id, now, bits);
-	if (first->id != id || first->address != ctx->addr || !ends_usually(first, now))
-		end_event_unusual(ctx, first, id, now); /* without splits, no bits are used */
 	return 0;
 }
 

@@ -161,13 +161,6 @@ static __always_inline bool call_enter_first(__u64 id, fault_args *args, __u32 b
 	return true;
 }
 
-static __always_inline int call_enter_with(__u64 id, fault_args *args, __u32 bits, bool again)
-{
-	if (!call_enter_first(id, args, bits))
-		call_enter_rare(id, ARG_ADDRESS(args), ARG_FLAGS(args), bits, again);
-	return 0;
-}
-
 /*
  * `frame`: see call_id(), which is called where it is needed: so it takes no registers before.
  * `again`: the second program at this entry, see below; the first one counts the losses.
@@ -175,11 +168,10 @@ static __always_inline int call_enter_with(__u64 id, fault_args *args, __u32 bit
 static __always_inline int call_enter(const void *frame, fault_args *args, bool again)
 {
 	__u32 bits = again ? 0 : CALL_NEW;
+	__u64 id;
 
 	if (control.closed_ns)
 		return 0;
-	if (plain)
-		return call_enter_with(call_id(frame), args, 0, again);
 	if (filter_by_task(&config) && !task_wanted(&config, bpf_get_current_task_btf()))
 		return 0;
 	if (!ARG_REGS(args))
@@ -188,7 +180,10 @@ static __always_inline int call_enter(const void *frame, fault_args *args, bool 
 		bits |= call_bits(ARG_FLAGS(args), ARG_VMA(args));
 		take_mark(); /* left by an earlier call, whose return was missed */
 	}
-	return call_enter_with(call_id(frame), args, bits, again);
+	id = call_id(frame);
+	if (!call_enter_first(id, args, bits))
+		call_enter_rare(id, ARG_ADDRESS(args), ARG_FLAGS(args), bits, again);
+	return 0;
 }
 
 /* The place stays taken until the fault continues. */
@@ -361,11 +356,6 @@ static __always_inline struct memlat_call *call_leave_at(struct memlat_call *cal
 	return call_leave(call, now, result);
 }
 
-static __always_inline bool succeeds(__u32 result)
-{
-	return !result || !(result & (FAULT_RESULT(RETRY) | result_error()));
-}
-
 /*
  * Most returns: the fault had one call without an error, which is in the first place. `entry`: the
  * program gets the arguments of the entry, too. While it is armed, the window is not closed.
@@ -379,7 +369,7 @@ static __always_inline bool ends_plainly(const struct memlat_call *call, __u64 i
 	    call->state > MEMLAT_ONE_CALL || !call->start_ns || now < call->start_ns ||
 	    !control.armed)
 		return false;
-	return succeeds(result);
+	return !result || !(result & (FAULT_RESULT(RETRY) | result_error()));
 }
 
 /*
@@ -404,33 +394,16 @@ static __noinline struct memlat_call *fault_leave_rare(fault_args *ctx, __u64 id
 	return NULL;
 }
 
-static __always_inline int fault_leave_any(fault_args *ctx, struct memlat_call *call, __u64 id,
-					   __u64 now)
-{
-	if (!ends_plainly(call, id, ctx, true, now))
-		call = fault_leave_rare(ctx, id, now);
-	if (call)
-		call_ends(call, now, ARG_RESULT(ctx), ARG_VMA(ctx));
-	return 0;
-}
-
-static __noinline int fault_leave_unusual(fault_args *ctx, struct memlat_call *call, __u64 id,
-					  __u64 now)
-{
-	return fault_leave_any(ctx, call, id, now);
-}
-
 SEC("fexit/handle_mm_fault")
 int fault_leave(fault_args *ctx)
 {
 	__u64 now = bpf_ktime_get_ns(), id = call_id(ctx);
 	struct memlat_call *call = place_at(first_place(id_tid(id)));
 
-	if (!usual_ns)
-		return fault_leave_any(ctx, call, id, now);
-	if (call->id != id || call->address != ARG_ADDRESS(ctx) || call->state > MEMLAT_ONE_CALL ||
-	    !succeeds(ARG_RESULT(ctx)) || !ends_usually(call, now))
-		fault_leave_unusual(ctx, call, id, now);
+	if (!ends_plainly(call, id, ctx, true, now))
+		call = fault_leave_rare(ctx, id, now);
+	if (call)
+		call_ends(call, now, ARG_RESULT(ctx), ARG_VMA(ctx));
 	return 0;
 }
 
@@ -515,9 +488,6 @@ int BPF_KRETPROBE(fault_leave_kprobe, unsigned long long result)
 	struct memlat_call *call = place_at(first_place(id_tid(id)));
 	fault_args args[] = { 0, 0, 0, 0, result };
 
-	if (usual_ns && call->id == id && call->state <= MEMLAT_ONE_CALL && succeeds(result) &&
-	    ends_usually(call, now))
-		return 0;
 	if (!ends_plainly(call, id, args, false, now))
 		call = fault_leave_kprobe_rare(id, result, now);
 	if (call)

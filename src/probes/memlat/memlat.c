@@ -116,23 +116,6 @@ static int memlat_suits(const struct bpf_probe *probe, const struct probe_method
 	return -EOPNOTSUPP;
 }
 
-/* See there. */
-static uint64_t usual_ns(uint64_t tail_ns)
-{
-	uint64_t now = clock__now_ns(), limit = now < HIST_SHORT_NS ? now : HIST_SHORT_NS;
-
-	return tail_ns < limit ? tail_ns : limit;
-}
-
-/*
- * With a filter, perf-event looks at the kernel's count of the task at each event. To explain slow
- * faults, the other methods look for the begin of the exception.
- */
-static bool sees_each_end(const struct bpf_probe *probe)
-{
-	return probe->method->metric ? probe__filters_tasks(&probe->config) : probe->config.why;
-}
-
 static int memlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **skeleton)
 {
 	struct memlat *memlat = calloc(1, sizeof(*memlat));
@@ -148,11 +131,6 @@ static int memlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **ske
 		return err;
 	}
 	PROBE_CONFIGURE(skel, probe);
-	skel->rodata->plain = !probe->config.by && !probe->config.why && !probe->config.again &&
-			      !probe->config.cpus && !probe__filters_tasks(&probe->config);
-	if (!probe->config.by && !probe->config.again && !probe->config.cpus &&
-	    !sees_each_end(probe))
-		skel->rodata->usual_ns = usual_ns(probe->config.tail_ns);
 	probe->skel = memlat;
 	*skeleton = skel->skeleton;
 	return 0;

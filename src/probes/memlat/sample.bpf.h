@@ -152,33 +152,6 @@ static __always_inline void call_begins(struct memlat_call *call, __u64 address,
 	call->start_ns = bpf_ktime_get_ns();
 }
 
-/*
- * Adds a usual fault in a straight line, and frees its place: its start is known, it took less than
- * usual_ns, and it is not slow. False: nothing is done. (It is true also on a CPU without a cell,
- * which there is not: so the caller keeps no registers for that.)
- */
-static __always_inline bool ends_usually(struct memlat_call *call, __u64 now)
-{
-	__u64 ns = now - call->start_ns, over_ns;
-	struct lat_cell *cell;
-
-	if (ns >= usual_ns || !control.armed)
-		return false;
-	if (config.why) {
-		over_ns = why_control.over_ns;
-		barrier_var(over_ns); /* else it is compared in any case, also without why */
-		if (ns >= over_ns)
-			return false;
-	}
-	cell = cells_here(&cells);
-	if (cell) {
-		cell->counts[LAT_SEEN]++;
-		hist_add_short(&cell->hist, ns);
-		call_free(call);
-	}
-	return true;
-}
-
 static __always_inline void call_unknown(struct lat_cell *cell, __u32 count)
 {
 	COUNT(&config, cell->counts[LAT_SEEN]);
