@@ -2,7 +2,7 @@
 /*
  * cells CPUS BUSY: prints the time in us that reading an interval takes on a machine with so many
  * possible CPUs, of which BUSY have counted events: the cells of memlat, runqlat and iolat, as in
- * bpf_probe__read(). Then the memory of the cells in MB, and what of it is read.
+ * read__interval(). Then the memory of the cells in MB, and what of it is read.
  */
 #include <stdio.h>
 #include <stdlib.h>

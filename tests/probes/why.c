@@ -20,7 +20,7 @@
 #include <bpf/bpf.h>
 
 #include <latscope/why.h>
-#include <probes/kit/bpf_probe.h>
+#include <probes/kit/bpf_open.h>
 #include <probes/kit/opening.h>
 #include <probes/memlat/types.h>
 

@@ -14,7 +14,7 @@
 #include <core/pid_namespace.h>
 #include <core/process_stat.h>
 #include <core/units.h>
-#include <probes/kit/bpf_probe.h>
+#include <probes/kit/bpf_steps.h>
 #include <probes/kit/kernel.h>
 #include <probes/kit/tracing.h>
 
@@ -330,10 +330,9 @@ static int map_disks(const struct bpf_probe *probe)
 
 	if (!probe->config.why)
 		return 0;
-	disks->loads = why__map(probe, "why_loads", sizeof(struct why_load), PROT_READ,
-				&iolat->loads_size);
-	disks->kinds = why__map(probe, "why_kinds", sizeof(struct why_kind), PROT_READ | PROT_WRITE,
-				&iolat->kinds_size);
+	disks->loads = bpf_probe__map(probe, "why_loads", PROT_READ, &iolat->loads_size);
+	disks->kinds =
+		bpf_probe__map(probe, "why_kinds", PROT_READ | PROT_WRITE, &iolat->kinds_size);
 	return disks->loads && disks->kinds ? 0 : -errno;
 }
 
@@ -662,10 +661,8 @@ static void iolat_close(struct bpf_probe *probe)
 {
 	struct iolat *iolat = probe->skel;
 
-	if (iolat->disks.loads)
-		munmap((void *)iolat->disks.loads, iolat->loads_size);
-	if (iolat->disks.kinds)
-		munmap(iolat->disks.kinds, iolat->kinds_size);
+	bpf_probe__unmap(iolat->disks.loads, iolat->loads_size);
+	bpf_probe__unmap(iolat->disks.kinds, iolat->kinds_size);
 	bpf_link__destroy(iolat->check);
 	iolat_bpf__destroy(iolat->skel);
 	disk_list__free(&iolat->at_attach);

@@ -2,6 +2,10 @@
 /*
  * The BPF histograms: probes whose programs count latencies into cells and rows. They differ in
  * struct bpf_probe_ops only; the same functions open, read and close all of them.
+ *
+ * This is the state of one that is open, and what is done with its programs and maps. Above it are
+ * rows.h, read.h, light_keys.h, renew.h, cost.h, kernel_check.h and why.h, then bpf_open.h and
+ * bpf_steps.h, which call these. Calls go down only.
  */
 #ifndef LATSCOPE_PROBES_KIT_BPF_PROBE_H
 #define LATSCOPE_PROBES_KIT_BPF_PROBE_H
@@ -97,7 +101,7 @@ struct bpf_probe {
 	uint64_t missed; /* ends for which no program ran, as counted by count_missed() */
 	struct lat_oldest oldest; /* whose wait in flight is the oldest, by in_flight() */
 	const struct run_metric *metric; /* its first metric; NULL: as the method or the ops say */
-	uint64_t skipped_ends; /* skipped runs of the end program when the window opened */
+	uint64_t skipped_at_open; /* skipped runs of the end program when the window opened */
 	const char *skipped; /* a better method that the verifier refused; NULL: none */
 	struct cost cost;
 	struct verify verify;
@@ -105,7 +109,7 @@ struct bpf_probe {
 	bool closed; /* the window was measured */
 
 	const void *cells; /* mapped: per CPU, nr_metrics cells, cell_stride bytes apart */
-	size_t cell_stride, cells_size;
+	size_t cell_stride, cells_size, owners_size;
 	uint32_t *rows; /* row of each key read so far, in the order of data->keys */
 	uint32_t *key_of; /* by row: the number of its key, from 1; 0: no key yet */
 	struct lat_owner *owners; /* mapped, by row: the map `owners` */
@@ -123,54 +127,30 @@ static inline struct bpf_probe *bpf_probe(struct probe *common)
 	return (struct bpf_probe *)common;
 }
 
-int bpf_probe__open(struct probe **out, const struct probe_ops *ops,
-		    const struct probe_request *request, char why[RUN_TEXT]);
-int bpf_probe__describe(struct probe *probe);
-int bpf_probe__close(struct probe *probe, char why[RUN_TEXT]);
-const char *bpf_probe__trouble(struct probe *probe);
-probe_step_fn bpf_probe__prepare, bpf_probe__before_open, bpf_probe__arm, bpf_probe__after_open,
-	bpf_probe__start, bpf_probe__poll, bpf_probe__before_close, bpf_probe__disarm,
-	bpf_probe__in_flight, bpf_probe__after_close, bpf_probe__stop, bpf_probe__interval;
-
-/* The fields of struct probe_ops that are the same for all. */
-#define BPF_PROBE_LIFECYCLE                                                                  \
-	.needs_bpf = true, .takes_turns = true, .open = bpf_probe__open,                     \
-	.describe = bpf_probe__describe, .close = bpf_probe__close, .poll_ns = COST_POLL_NS, \
-	.trouble = bpf_probe__trouble,                                                       \
-	.steps = {                                                                           \
-		[PROBE_PREPARE] = bpf_probe__prepare,                                        \
-		[PROBE_BEFORE_OPEN] = bpf_probe__before_open,                                \
-		[PROBE_OPEN] = bpf_probe__arm,                                               \
-		[PROBE_AFTER_OPEN] = bpf_probe__after_open,                                  \
-		[PROBE_START] = bpf_probe__start,                                            \
-		[PROBE_POLL] = bpf_probe__poll,                                              \
-		[PROBE_BEFORE_CLOSE] = bpf_probe__before_close,                              \
-		[PROBE_CLOSE] = bpf_probe__disarm,                                           \
-		[PROBE_IN_FLIGHT] = bpf_probe__in_flight,                                    \
-		[PROBE_AFTER_CLOSE] = bpf_probe__after_close,                                \
-		[PROBE_STOP] = bpf_probe__stop,                                              \
-		[PROBE_INTERVAL] = bpf_probe__interval,                                      \
-	}
+/* ---- its programs ---- */
 
 /*
- * Updates `total`, and sets `delta` to the difference since the last call. Both start out empty and
- * get the same keys in the same order. 0 or -errno.
+ * Takes ownership of a link, which is destroyed with the probe. On failure the link is destroyed at
+ * once.
  */
-int bpf_probe__read(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,
-		    struct names *names);
+int bpf_probe__keep_link(struct bpf_probe *probe, struct bpf_link *link);
 
-/* Does the filter leave this CPU? */
-bool probe__wants_cpu(const struct lat_config *config, unsigned int cpu);
+/* Adds a program to those of the method, between open and load. */
+int probe__load_too(struct bpf_object *obj, const char *program);
 
-/* The histogram of a metric so far. */
-void bpf_probe__read_hist(const struct bpf_probe *probe, unsigned int metric,
-			  struct lat_hist *hist);
+/* Attaches a program by its section. */
+int bpf_probe__attach(struct bpf_probe *probe, const char *name);
 
-/* Updates the names of the keys, because tasks may have changed theirs. */
-void bpf_probe__rename(const struct bpf_probe *probe, struct run_data *data, struct names *names);
+/* Runs an iterator program once, limited by the options; NULL: not. */
+int probe__run_iterator(const struct bpf_program *program,
+			const struct bpf_iter_attach_opts *options);
 
-/* Events of the first metric so far: the sum that bpf_probe__read() would give as LAT_SEEN. */
-uint64_t bpf_probe__seen(const struct bpf_probe *probe);
+/* The same, without options, by name of the program. */
+int bpf_probe__iterate(struct bpf_probe *probe, const char *program);
+
+/* A descriptor from which the program's output is read, or -errno. */
+int probe__open_iterator(const struct bpf_program *program,
+			 const struct bpf_iter_attach_opts *options);
 
 /* Sums over the probe's programs: runs and their time, while the kernel's BPF statistics are on. */
 struct bpf_probe_usage {
@@ -184,40 +164,17 @@ struct bpf_probe_usage {
 };
 int bpf_probe__usage(const struct bpf_probe *probe, struct bpf_probe_usage *usage);
 
-/*
- * Adds a key at the end of `total` and `delta`, with the row that has its samples from now on. 0 or
- * -ENOMEM.
- */
-int bpf_probe__add_key(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,
-		       const struct lat_key *key, const char *name, uint32_t row);
-
 /* Runs of the method's end program that the kernel has skipped since the window opened. */
 uint64_t bpf_probe__skipped_ends(const struct bpf_probe *probe);
 
-/* Events of the first metric so far, on one CPU. */
-uint64_t bpf_probe__seen_on(const struct bpf_probe *probe, int cpu);
-
-/* Copies the row of a key, by its number. 0 or -errno. */
-int bpf_probe__read_row(const struct bpf_probe *probe, size_t key, struct lat_hist *copy);
+/* ---- its maps ---- */
 
 /*
- * Takes ownership of a link, which is destroyed with the probe. On failure the link is destroyed at
- * once.
+ * The memory of an array, for bpf_probe__unmap(), which does nothing for NULL. NULL with errno: the
+ * object has no such map, or the kernel refuses.
  */
-int bpf_probe__keep_link(struct bpf_probe *probe, struct bpf_link *link);
-
-/* Attaches a program by its section. */
-int bpf_probe__attach(struct bpf_probe *probe, const char *name);
-
-/* Runs an iterator program once. */
-int probe__run_iterator(const struct bpf_program *program);
-
-/* The same, limited by the options. */
-int probe__run_iterator_of(const struct bpf_program *program,
-			   const struct bpf_iter_attach_opts *options);
-
-/* As probe__run_iterator(), by name of the program. */
-int bpf_probe__iterate(struct bpf_probe *probe, const char *program);
+void *bpf_probe__map(const struct bpf_probe *probe, const char *name, int access, size_t *size);
+void bpf_probe__unmap(const void *at, size_t size);
 
 /*
  * Calls `each` with the entries of a hash until one call does not return 0; returns that value.
@@ -226,10 +183,19 @@ int bpf_probe__iterate(struct bpf_probe *probe, const char *program);
 typedef int probe_entry(void *context, const void *key, const void *value);
 int probe__each_entry(const struct bpf_map *map, probe_entry *each, void *context);
 
+/* Events of the first metric so far: the sum of LAT_SEEN; on one CPU. */
+uint64_t bpf_probe__seen(const struct bpf_probe *probe);
+uint64_t bpf_probe__seen_on(const struct bpf_probe *probe, int cpu);
+
+/* Adds the cells of all CPUs of a metric so far. */
+void bpf_probe__add_cells(const struct bpf_probe *probe, unsigned int metric, struct lat_cell *sum);
+
+/* ---- for its ops ---- */
+
+/* Does the filter leave this CPU? */
+bool probe__wants_cpu(const struct lat_config *config, unsigned int cpu);
+
 /* Adds waits in flight, which all began at start_ns (CLOCK_MONOTONIC). */
 void probe__count_in_flight(struct lat_in_flight *waits, uint64_t count, uint64_t start_ns);
-
-/* Adds a program to those of the method, between open and load. */
-int probe__load_too(struct bpf_object *obj, const char *program);
 
 #endif

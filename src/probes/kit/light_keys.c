@@ -9,6 +9,8 @@
 
 #include <core/hist.h>
 
+#include "rows.h"
+
 #define ENTRIES_PER_ROW 16
 #define LEAST_ENTRIES 16384U
 #define MOST_ENTRIES 65536U
@@ -232,14 +234,16 @@ static int move(struct bpf_probe *probe, const struct run_data *total, const str
 	size_t at = run__find_key((struct run_data *)total, &other) - total->keys;
 	struct lat_hist *to = moved_of(probe, period->weight->index), *from = moved_of(probe, at);
 	struct lat_hist fresh, before;
+	struct rows_view view;
 	int err;
 
 	if (!to || !from)
 		return -ENOMEM;
-	err = bpf_probe__read_row(probe, at, &fresh);
+	err = rows__map(probe, probe->rows[at], 1, &view);
 	if (err)
 		return err;
-	light__adjust(probe, at, &fresh);
+	rows__copy(probe, at, view.rows, &fresh);
+	rows__unmap(&view);
 	sparse__expand(&total->keys[at].hist, &before);
 	for (uint32_t slot = 0; slot < HIST_SLOTS; slot++)
 		fresh.slots[slot] -= before.slots[slot];
@@ -257,22 +261,6 @@ static int move(struct bpf_probe *probe, const struct run_data *total, const str
 	if (period->light.max_ns > to->max_ns)
 		to->max_ns = period->light.max_ns;
 	return 0;
-}
-
-void light__adjust(const struct bpf_probe *probe, size_t key, struct lat_hist *row)
-{
-	uint32_t top = HIST_SLOTS;
-	uint64_t most;
-
-	if (!probe->moved || !probe->moved[key])
-		return;
-	hist__add(row, probe->moved[key]);
-	while (top && !row->slots[top - 1])
-		top--;
-	if (!top || top == HIST_SLOTS)
-		return;
-	most = hist_slot_low_ns(top) - 1; /* the largest may have been moved */
-	row->max_ns = row->max_ns < most ? row->max_ns : most;
 }
 
 /* ---- who gets a row ---- */
@@ -337,7 +325,7 @@ static int give_row(struct bpf_probe *probe, struct run_data *total, struct run_
 	period->weight->index = probe->nr_keys;
 	period->weight->has_row = true;
 	period->weight->ns -= period->light.sum_ns;
-	return bpf_probe__add_key(probe, total, delta, &period->key, name, row);
+	return rows__add_key(probe, total, delta, &period->key, name, row);
 }
 
 static int by_weight(const void *left, const void *right)

@@ -26,9 +26,6 @@ void light__free(struct bpf_probe *probe);
 int light__read(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,
 		struct names *names);
 
-/* Adds to the row of a key (by number) what was moved to or from it. */
-void light__adjust(const struct bpf_probe *probe, size_t key, struct lat_hist *row);
-
 /* For renew.h: no key gets a row any more; all keys but the first `others` are given up. */
 void light__stop(const struct bpf_probe *probe);
 void light__restart(struct bpf_probe *probe, size_t others);

@@ -6,27 +6,6 @@
 
 #include <core/split.h>
 
-#include "bpf_probe.h"
-
-#define PROBE(name) extern const struct probe_ops name##_probe;
-#include <probes.h>
-#undef PROBE
-
-#define PROBE(name) &name##_probe,
-const struct probe_ops *const probe_list[] = {
-#include <probes.h>
-	NULL
-};
-#undef PROBE
-
-const struct probe_ops *probe__find(const char *name)
-{
-	for (size_t i = 0; probe_list[i]; i++)
-		if (!strcmp(probe_list[i]->name, name))
-			return probe_list[i];
-	return NULL;
-}
-
 const struct probe_method *probe__find_method(const struct probe_ops *ops, const char *name)
 {
 	for (unsigned int i = 0; i < ops->nr_methods; i++)

@@ -1,44 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads from mapped memory what the programs counted, and for which keys. */
-#include "bpf_probe.h"
+#include "read.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <bpf/bpf.h>
 
 #include <core/hist.h>
 
 #include "light_keys.h"
+#include "rows.h"
 
 #define ROWS_AT_ONCE 64 /* mapped in parts: all rows at once would use much resident memory */
-
-static int map_fd(const struct bpf_probe *probe, const char *name)
-{
-	return bpf_object__find_map_fd_by_name(probe->obj, name);
-}
-
-static const struct lat_cell *cells_of(const struct bpf_probe *probe, int cpu)
-{
-	return (const void *)((const char *)probe->cells + cpu * probe->cell_stride);
-}
-
-uint64_t bpf_probe__seen_on(const struct bpf_probe *probe, int cpu)
-{
-	return __atomic_load_n(&cells_of(probe, cpu)->counts[LAT_SEEN], __ATOMIC_ACQUIRE);
-}
-
-uint64_t bpf_probe__seen(const struct bpf_probe *probe)
-{
-	uint64_t seen = 0;
-
-	for (int cpu = 0; cpu < probe->cpus; cpu++)
-		seen += bpf_probe__seen_on(probe, cpu);
-	return seen;
-}
 
 static void read_cells(const struct bpf_probe *probe, struct run_data *total,
 		       struct run_data *delta)
@@ -47,36 +19,13 @@ static void read_cells(const struct bpf_probe *probe, struct run_data *total,
 
 	for (unsigned int i = 0; i < probe->nr_metrics; i++) {
 		memset(&now, 0, sizeof(now));
-		run__add_cells(&now, &cells_of(probe, 0)[i], probe->cell_stride, probe->cpus);
+		bpf_probe__add_cells(probe, i, &now);
 		/* These counts are not in the cells: see light__read(). */
 		now.counts[LAT_OTHER_MOST_NS] = total->metrics[i].counts[LAT_OTHER_MOST_NS];
 		hist__settle_tail(&now.hist, &total->metrics[i].hist, probe->config.tail_ns);
 		hist__delta_cell(&delta->metrics[i], &now, &total->metrics[i]);
 		total->metrics[i] = now;
 	}
-}
-
-void bpf_probe__read_hist(const struct bpf_probe *probe, unsigned int metric, struct lat_hist *hist)
-{
-	struct lat_cell sum = { 0 };
-
-	run__add_cells(&sum, &cells_of(probe, 0)[metric], probe->cell_stride, probe->cpus);
-	*hist = sum.hist;
-}
-
-int bpf_probe__add_key(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,
-		       const struct lat_key *key, const char *name, uint32_t row)
-{
-	int err;
-
-	err = run__add_key(total, key, name);
-	if (!err)
-		err = run__add_key(delta, key, name);
-	if (err)
-		return err;
-	probe->rows[probe->nr_keys++] = row;
-	probe->key_of[row] = probe->nr_keys;
-	return 0;
 }
 
 /* The keys "(other)" come first, so that the rest can grow. */
@@ -92,9 +41,8 @@ static int add_other_keys(struct bpf_probe *probe, struct run_data *total, struc
 			continue;
 		for (key.metric = 0; key.metric < probe->nr_metrics; key.metric++) {
 			names__key(names, &key, NULL, name);
-			err = bpf_probe__add_key(probe, total, delta, &key, name,
-						 LAT_OTHER_ROW(probe->config.rows, key.by,
-							       key.metric));
+			err = rows__add_key(probe, total, delta, &key, name,
+					    LAT_OTHER_ROW(probe->config.rows, key.by, key.metric));
 			if (err)
 				return err;
 		}
@@ -121,60 +69,12 @@ static int add_new_keys(struct bpf_probe *probe, struct run_data *total, struct 
 		if (probe->key_of[row] || !__atomic_load_n(&owner->ready, __ATOMIC_ACQUIRE))
 			continue;
 		names__key(names, &owner->key, owner->comm, name);
-		err = bpf_probe__add_key(probe, total, delta, &owner->key, name, row);
+		err = rows__add_key(probe, total, delta, &owner->key, name, row);
 	}
 	return err;
 }
 
 /* ---- rows ---- */
-
-/* A copy of some of the rows. */
-struct view {
-	void *map;
-	size_t size;
-	const struct lat_hist *rows;
-};
-
-static int map_rows(const struct bpf_probe *probe, uint32_t first, uint32_t nr, struct view *view)
-{
-	size_t page = sysconf(_SC_PAGESIZE), start = first * sizeof(struct lat_hist);
-	size_t before = start % page;
-
-	view->size = before + nr * sizeof(struct lat_hist);
-	view->map = mmap(NULL, view->size, PROT_READ, MAP_SHARED, map_fd(probe, "rows"),
-			 (off_t)(start - before));
-	if (view->map == MAP_FAILED)
-		return -errno;
-	view->rows = (const void *)((const char *)view->map + before);
-	return 0;
-}
-
-/*
- * The tail first, as hist__settle_tail() requires. From mapped memory: during a system call for a
- * map, the kernel runs no programs of kprobes and perf events on that CPU, even while the caller is
- * preempted.
- */
-static void copy_row(struct lat_hist *copy, const struct lat_hist *row)
-{
-	copy->tail = __atomic_load_n(&row->tail, __ATOMIC_ACQUIRE);
-	for (uint32_t i = 0; i < HIST_SLOTS; i++)
-		copy->slots[i] = __atomic_load_n(&row->slots[i], __ATOMIC_ACQUIRE);
-	copy->sum_ns = __atomic_load_n(&row->sum_ns, __ATOMIC_ACQUIRE);
-	copy->max_ns = __atomic_load_n(&row->max_ns, __ATOMIC_ACQUIRE);
-}
-
-int bpf_probe__read_row(const struct bpf_probe *probe, size_t key, struct lat_hist *copy)
-{
-	struct view view;
-	int err;
-
-	err = map_rows(probe, probe->rows[key], 1, &view);
-	if (err)
-		return err;
-	copy_row(copy, view.rows);
-	munmap(view.map, view.size);
-	return 0;
-}
 
 /* The row of a key from which nothing was moved. */
 static int read_unmoved(const struct bpf_probe *probe, const struct lat_hist *row,
@@ -201,11 +101,10 @@ static int read_key(const struct bpf_probe *probe, size_t key, const struct lat_
 	struct lat_hist now, gained;
 	int err;
 
-	if (!probe->moved || !probe->moved[key])
+	if (!probe->moved[key])
 		return read_unmoved(probe, row, total, delta);
 
-	copy_row(&now, row);
-	light__adjust(probe, key, &now);
+	rows__copy(probe, key, row, &now);
 	sparse__expand(total, &gained);
 	hist__settle_tail(&now, &gained, probe->config.tail_ns);
 	hist__delta(&gained, &now, &gained);
@@ -254,12 +153,12 @@ static int read_row(const struct bpf_probe *probe, uint32_t row, const struct la
 static int read_some(const struct bpf_probe *probe, uint32_t first, uint32_t nr,
 		     const struct run_data *total, const struct run_data *delta)
 {
-	struct view view;
+	struct rows_view view;
 	int err;
 
 	if (!have_keys(probe, first, nr))
 		return 0;
-	err = map_rows(probe, first, nr, &view);
+	err = rows__map(probe, first, nr, &view);
 	if (err)
 		return err;
 	for (uint32_t i = 0; !err && i < nr; i++) {
@@ -269,7 +168,7 @@ static int read_some(const struct bpf_probe *probe, uint32_t first, uint32_t nr,
 			err = read_row(probe, first + i, &view.rows[i], &total->keys[key - 1].hist,
 				       &delta->keys[key - 1].hist);
 	}
-	munmap(view.map, view.size);
+	rows__unmap(&view);
 	return err;
 }
 
@@ -298,8 +197,8 @@ static int start_keys(struct bpf_probe *probe, struct run_data *total, struct ru
 	return add_other_keys(probe, total, delta, names);
 }
 
-int bpf_probe__read(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,
-		    struct names *names)
+int read__interval(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,
+		   struct names *names)
 {
 	int err = 0;
 
@@ -329,7 +228,7 @@ static bool is_forgotten(const struct names *names, const struct lat_key *key)
 	return key->by == LAT_BY_CGROUP && !names__cgroup_path(names, key->id);
 }
 
-void bpf_probe__rename(const struct bpf_probe *probe, struct run_data *data, struct names *names)
+void read__names(const struct bpf_probe *probe, struct run_data *data, struct names *names)
 {
 	for (size_t i = 0; i < probe->nr_keys; i++) {
 		struct run_key *key = &data->keys[i];

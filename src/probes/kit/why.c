@@ -93,20 +93,6 @@ int why__size(struct bpf_probe *probe)
 	return err ? err : size_maps(probe, probe->ops->why_maps);
 }
 
-void *why__map(const struct bpf_probe *probe, const char *name, size_t entry, int access,
-	       size_t *size)
-{
-	struct bpf_map *map = bpf_object__find_map_by_name(probe->obj, name);
-	size_t page = sysconf(_SC_PAGESIZE);
-	void *at;
-
-	if (!map)
-		return NULL;
-	*size = (bpf_map__max_entries(map) * entry + page - 1) / page * page;
-	at = mmap(NULL, *size, access, MAP_SHARED, bpf_map__fd(map), 0);
-	return at == MAP_FAILED ? NULL : at;
-}
-
 /* Keeps the slowest of the interval. */
 static void keep_slowest(struct why_reader *reader, const struct why_event *event)
 {
@@ -150,12 +136,11 @@ int why__open(struct bpf_probe *probe, struct why_control *control,
 	probe->why = reader;
 	reader->request = *request;
 	reader->control = control;
-	reader->cells = why__map(probe, "why_cells", sizeof(struct why_cell), PROT_READ,
-				 &reader->cells_size);
-	reader->pairs.pairs = why__map(probe, "why_pairs", sizeof(struct why_pair),
-				       PROT_READ | PROT_WRITE, &reader->pairs_size);
-	reader->traits = why__map(probe, "why_traits", sizeof(struct why_traits), PROT_READ,
-				  &reader->traits_size);
+	reader->traits = bpf_probe__map(probe, "why_traits", PROT_READ, &reader->traits_size);
+	errno = 0;
+	reader->cells = bpf_probe__map(probe, "why_cells", PROT_READ, &reader->cells_size);
+	reader->pairs.pairs =
+		bpf_probe__map(probe, "why_pairs", PROT_READ | PROT_WRITE, &reader->pairs_size);
 	reader->events = ring_buffer__new(
 		bpf_map__fd(bpf_object__find_map_by_name(probe->obj, "why_events")), take_event,
 		reader, NULL);
@@ -173,12 +158,9 @@ void why__close(struct bpf_probe *probe)
 
 	if (!reader)
 		return;
-	if (reader->cells)
-		munmap((void *)reader->cells, reader->cells_size);
-	if (reader->pairs.pairs)
-		munmap(reader->pairs.pairs, reader->pairs_size);
-	if (reader->traits)
-		munmap((void *)reader->traits, reader->traits_size);
+	bpf_probe__unmap(reader->cells, reader->cells_size);
+	bpf_probe__unmap(reader->pairs.pairs, reader->pairs_size);
+	bpf_probe__unmap(reader->traits, reader->traits_size);
 	ring_buffer__free(reader->events);
 	why_candidates__clear(&reader->candidates);
 	free(reader);
@@ -292,15 +274,16 @@ static void adapt(struct bpf_probe *probe, uint64_t at_ns)
 {
 	struct why_reader *reader = probe->why;
 	uint64_t since = reader->set_ns ? reader->set_ns : probe->start_ns;
-	struct lat_hist now, gained;
+	struct lat_cell now = { 0 };
+	struct lat_hist gained;
 
 	if (at_ns < since + FIRST_NS)
 		return;
-	bpf_probe__read_hist(probe, why__words(probe->common.ops->name)->metric, &now);
-	hist__delta(&gained, &now, &reader->hist);
+	bpf_probe__add_cells(probe, why__words(probe->common.ops->name)->metric, &now);
+	hist__delta(&gained, &now.hist, &reader->hist);
 	if (!set_threshold(probe, &gained, at_ns - since))
 		return;
-	reader->hist = now;
+	reader->hist = now.hist;
 	reader->set_ns = at_ns;
 }
 

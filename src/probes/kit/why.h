@@ -45,13 +45,6 @@ struct why_reader;
 /* Between open and load. Without config.why the maps are not created. */
 int why__size(struct bpf_probe *probe);
 
-/*
- * The memory of a map whose values have `entry` bytes. NULL: the object has no such map, or the
- * kernel refuses.
- */
-void *why__map(const struct bpf_probe *probe, const char *name, size_t entry, int access,
-	       size_t *size);
-
 /* After load. `control` is in the memory of the programs. */
 int why__open(struct bpf_probe *probe, struct why_control *control,
 	      const struct why_request *request);

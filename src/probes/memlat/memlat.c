@@ -8,7 +8,7 @@
 #include <bpf/bpf.h>
 
 #include <core/clock.h>
-#include <probes/kit/bpf_probe.h>
+#include <probes/kit/bpf_steps.h>
 #include <probes/kit/kernel.h>
 #include <probes/kit/refusal.h>
 

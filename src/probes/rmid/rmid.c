@@ -240,7 +240,7 @@ static int attach_programs(struct rmid *rmid)
 	if (!err && rmid__uses(rmid, RMID_BY_MODULE))
 		err = module__dump(rmid->module);
 	if (!err)
-		err = probe__run_iterator(rmid->skel->progs.existing);
+		err = probe__run_iterator(rmid->skel->progs.existing, NULL);
 	if (!err)
 		err = drain(rmid);
 	return err || !names[i] ? err : attach(rmid, names[i]);

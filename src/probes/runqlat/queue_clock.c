@@ -66,9 +66,9 @@ static int find_stamps(const struct bpf_program *reader)
 		.link_info = &info,
 		.link_info_len = sizeof(info),
 	};
-	int err = probe__run_iterator_of(reader, &ours);
+	int err = probe__run_iterator(reader, &ours);
 
-	return err ? probe__run_iterator(reader) : 0;
+	return err ? probe__run_iterator(reader, NULL) : 0;
 }
 
 static int first_cpu(const struct queue_clock *clock)

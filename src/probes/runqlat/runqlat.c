@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include <core/clock.h>
-#include <probes/kit/bpf_probe.h>
+#include <probes/kit/bpf_steps.h>
 #include <probes/kit/kernel.h>
 #include <symbols/kallsyms.h>
 

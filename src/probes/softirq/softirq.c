@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
 
-#include <probes/kit/bpf_probe.h>
+#include <probes/kit/bpf_steps.h>
 
 #include "types.h"
 #include "softirq.skel.h"
