@@ -363,23 +363,20 @@ static int check_probes(const struct record *record)
 	const struct options *options = &record->options;
 	const struct probe_ops *ops = NULL;
 	uint32_t splits = 0;
-	bool method = !options->method, disk = !options->target.disk, metric = !options->metric;
-	bool cpus = !options->target.cpus;
+	bool method = !options->method, metric = !options->metric;
 	char text[RUN_TEXT], names[SPLIT_TEXT], option[RUN_TEXT];
 
 	while ((ops = next_probe(record, ops))) {
 		splits |= ops->splits;
 		method = method || probe__find_method(ops, options->method);
-		disk = disk || target__knows_disks(ops);
-		cpus = cpus || target__knows_cpus(ops);
 		metric = metric || probe__find_metric(ops, options->metric);
 	}
 	if (options->by & ~splits) {
 		split__list(options->by & ~splits, names);
 		snprintf(text, sizeof(text), "--by %s does not apply here", names);
-	} else if (!disk) {
+	} else if (options->target.disk && !(splits & 1U << LAT_BY_DISK)) {
 		snprintf(text, sizeof(text), "--disk does not apply here");
-	} else if (!cpus) {
+	} else if (options->target.cpus && !(splits & 1U << LAT_BY_CPU)) {
 		snprintf(text, sizeof(text), "--cpu does not apply here");
 	} else if (!metric) {
 		snprintf(text, sizeof(text), "--metric '%.64s': unknown metric", options->metric);

@@ -35,7 +35,7 @@ static int run_session(struct window *window, struct session *session)
 	struct session_config config = {
 		.interval_ns = INTERVAL_NS,
 		.task = &task,
-		.again = true,
+		.keeps_privileges = true,
 	};
 	struct session_result result;
 	int err;

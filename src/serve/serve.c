@@ -314,13 +314,14 @@ void serve__attach(struct serve *serve, struct session_config *config, struct re
 {
 	config->keys_every = serve->keys_every;
 	config->check_ns = SERVE_CHECK_NS;
-	serve->watcher = (struct session_watcher){
-		.fd = http__descriptor(serve->http), .awake = awake, .arg = serve, .serves = true
-	};
+	serve->watcher = (struct session_watcher){ .fd = http__descriptor(serve->http),
+						   .awake = awake,
+						   .arg = serve,
+						   .calls = { .serves = true } };
 	config->watcher = &serve->watcher;
 	serve->page.ring = recording;
-	serve->watcher.sends = serve->config.otlp || serve->config.clickhouse;
-	serve->watcher.forks = serve->config.recorder != NULL;
+	serve->watcher.calls.sends = serve->config.otlp || serve->config.clickhouse;
+	serve->watcher.calls.forks = serve->config.recorder != NULL;
 	config->renews = true;
 	recording->is_endless = true;
 	config->recording = recording;

@@ -88,12 +88,10 @@ static struct process *process_of(struct activity_watch *watch, uint32_t tgid,
 		if (watch->processes[i].tgid == tgid)
 			found = &watch->processes[i];
 	if (!found) {
-		found = vec__grow(watch->processes, watch->nr, sizeof(*found));
-		if (!found)
+		if (vec__append(&watch->processes, &watch->nr, &(struct process){ .tgid = tgid },
+			     sizeof(*found)))
 			return NULL;
-		watch->processes = found;
-		found += watch->nr++;
-		*found = (struct process){ .tgid = tgid };
+		found = &watch->processes[watch->nr - 1];
 	}
 	memcpy(found->name, name, sizeof(found->name));
 	return found;

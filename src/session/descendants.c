@@ -45,17 +45,6 @@ static int by_pid(const void *left, const void *right)
 	return a->pid < b->pid ? -1 : a->pid > b->pid;
 }
 
-static int add(struct processes *processes, const struct process *process)
-{
-	struct process *grown = vec__grow(processes->all, processes->nr, sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	processes->all = grown;
-	grown[processes->nr++] = *process;
-	return 0;
-}
-
 static int read_all(struct processes *processes)
 {
 	struct process process;
@@ -67,7 +56,7 @@ static int read_all(struct processes *processes)
 		return -errno;
 	while (!err && (entry = readdir(proc))) {
 		if (isdigit((unsigned char)entry->d_name[0]) && read_stat(entry->d_name, &process))
-			err = add(processes, &process);
+			err = vec__append(&processes->all, &processes->nr, &process, sizeof(process));
 	}
 	closedir(proc);
 	if (processes->nr)
@@ -83,17 +72,6 @@ static bool is_other(const struct descendants *descendants, pid_t pid)
 	return false;
 }
 
-static int add_other(struct descendants *descendants, pid_t pid)
-{
-	pid_t *grown = vec__grow(descendants->others, descendants->nr_others, sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	descendants->others = grown;
-	grown[descendants->nr_others++] = pid;
-	return 0;
-}
-
 int descendants__watch(struct descendants *descendants)
 {
 	struct processes processes = { 0 };
@@ -101,7 +79,8 @@ int descendants__watch(struct descendants *descendants)
 
 	for (size_t i = 0; !err && i < processes.nr; i++)
 		if (processes.all[i].parent == getpid())
-			err = add_other(descendants, processes.all[i].pid);
+			err = vec__append(&descendants->others, &descendants->nr_others,
+				       &processes.all[i].pid, sizeof(pid_t));
 	free(processes.all);
 	if (!err && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
 		err = -errno;
@@ -124,7 +103,7 @@ static int read_children(struct processes *children)
 	if (!stream)
 		return -errno;
 	while (!err && fscanf(stream, "%d", &child.pid) == 1)
-		err = add(children, &child);
+		err = vec__append(&children->all, &children->nr, &child, sizeof(child));
 	fclose(stream);
 	return err;
 }

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
-
 #include <core/vec.h>
 #include <probes/kit/bpf_probe.h>
 #include <probes/kit/refusal.h>
@@ -91,16 +89,11 @@ void life__close(struct life_watch *watch)
 
 static int keep_tasks(struct life_watch *watch, const struct lat_life_task *tasks, size_t nr)
 {
-	for (size_t i = 0; i < nr; i++) {
-		struct lat_life_task *grown =
-			vec__grow(watch->tasks, watch->nr_tasks, sizeof(*grown));
+	int err = 0;
 
-		if (!grown)
-			return -ENOMEM;
-		watch->tasks = grown;
-		grown[watch->nr_tasks++] = tasks[i];
-	}
-	return 0;
+	for (size_t i = 0; !err && i < nr; i++)
+		err = vec__append(&watch->tasks, &watch->nr_tasks, &tasks[i], sizeof(tasks[i]));
+	return err;
 }
 
 /* The end of the buffer may cut a record: the rest comes with the next read. */
@@ -127,27 +120,15 @@ static int read_tasks(struct life_watch *watch, int fd)
 	}
 }
 
-static int iterate(struct life_watch *watch)
-{
-	struct bpf_link *link = bpf_program__attach_iter(watch->skel->progs.living, NULL);
-	int fd, err;
-
-	if (!link)
-		return -errno;
-	fd = bpf_iter_create(bpf_link__fd(link));
-	err = fd < 0 ? -errno : read_tasks(watch, fd);
-	if (fd >= 0)
-		close(fd);
-	bpf_link__destroy(link);
-	return err;
-}
-
 int life__look(struct life_watch *watch)
 {
-	int err;
+	int fd = probe__open_iterator(watch->skel->progs.living, NULL), err;
 
+	if (fd < 0)
+		return fd;
 	watch->nr_tasks = 0;
-	err = iterate(watch);
+	err = read_tasks(watch, fd);
+	close(fd);
 	if (!err && watch->activity)
 		err = activity__look(watch->activity, watch->tasks, watch->nr_tasks);
 	return err;
@@ -169,14 +150,11 @@ static uint64_t since(const struct life_watch *watch, uint64_t start_ns)
 
 static struct run_life *add_life(struct life_watch *watch, uint64_t id)
 {
-	struct run_life *grown = vec__grow(watch->lives, watch->nr, sizeof(*grown));
+	const struct run_life life = { .id = id };
 
-	if (!grown)
+	if (vec__append(&watch->lives, &watch->nr, &life, sizeof(life)))
 		return NULL;
-	watch->lives = grown;
-	grown += watch->nr++;
-	*grown = (struct run_life){ .id = id };
-	return grown;
+	return &watch->lives[watch->nr - 1];
 }
 
 static int by_process(const void *left, const void *right)
@@ -230,17 +208,6 @@ static struct run_life *find_life(const struct life_watch *watch, size_t nr, uin
 	return nr ? bsearch(&wanted, watch->lives, nr, sizeof(wanted), by_id) : NULL;
 }
 
-static int keep_ended(struct life_watch *watch, uint32_t tgid, const struct lat_life *life)
-{
-	struct activity_ended *grown = vec__grow(watch->ended, watch->nr_ended, sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	watch->ended = grown;
-	grown[watch->nr_ended++] = (struct activity_ended){ .tgid = tgid, .life = *life };
-	return 0;
-}
-
 /* A process that ended is listed once, so search only among the living ones: they are sorted. */
 static int add_ended(void *context, const void *key, const void *value)
 {
@@ -248,8 +215,9 @@ static int add_ended(void *context, const void *key, const void *value)
 	const struct lat_life *life = value;
 	struct life_watch *watch = context;
 	struct run_life *to = find_life(watch, watch->nr_living, tgid);
+	const struct activity_ended ended = { .tgid = tgid, .life = *life };
 
-	if (watch->activity && keep_ended(watch, tgid, life))
+	if (watch->activity && vec__append(&watch->ended, &watch->nr_ended, &ended, sizeof(ended)))
 		return -ENOMEM;
 	if (ended_since(watch, tgid, life->last_start_ns))
 		return 0;
@@ -289,16 +257,8 @@ int life__read(struct life_watch *watch, uint64_t closed_ns)
 static int add_key(const struct life_watch *watch, uint64_t id, struct run *run)
 {
 	const struct run_life *life = find_life(watch, watch->nr, id);
-	struct run_life *grown;
 
-	if (!life)
-		return 0;
-	grown = vec__grow(run->lives, run->nr_lives, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	run->lives = grown;
-	grown[run->nr_lives++] = *life;
-	return 0;
+	return life ? vec__append(&run->lives, &run->nr_lives, life, sizeof(*life)) : 0;
 }
 
 /* A process may be a key of every probe. */

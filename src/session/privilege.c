@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "privilege.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,8 +23,14 @@
 
 #include <store/caller.h>
 
-#include "seccomp.h"
-#include "spare.h"
+/*
+ * systemd's list of ranges (UIDS-GIDS) assigns these to no program; SSSD and FreeIPA end before
+ * them, and containers use numbers below.
+ */
+#define SPARE_FIRST 2100000000U
+#define SPARE_COUNT 47000000U
+#define SPARE_TRIES 64
+#define NOBODY 65534 /* if no user is called nobody: the kernel shows it for unknown ids */
 
 #define BIT(capability) (UINT64_C(1) << (capability))
 
@@ -26,10 +38,8 @@
 static uint64_t kept;
 static uint64_t to_remove_dir; /* number of kept capabilities */
 
-static int fail(char why[RUN_TEXT], int err, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static int fail(char why[RUN_TEXT], int err, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int fail(char why[RUN_TEXT], int err,
+						      const char *format, ...)
 {
 	va_list args;
 	size_t used;
@@ -40,6 +50,65 @@ static int fail(char why[RUN_TEXT], int err, const char *format, ...)
 	used = strlen(why);
 	snprintf(why + used, RUN_TEXT - used, ": %s", strerror(-err));
 	return err;
+}
+
+/* Does this user namespace map the whole range? */
+static bool is_mapped(const char *path)
+{
+	unsigned long long first, count;
+	FILE *stream = fopen(path, "re");
+	bool found = false;
+
+	while (stream && !found && fscanf(stream, "%llu %*u %llu", &first, &count) == 2)
+		found = first <= SPARE_FIRST && first + count >= SPARE_FIRST + SPARE_COUNT;
+	if (stream)
+		fclose(stream);
+	return found;
+}
+
+/* Does a process in /proc have this user? Only root sees hidden ones. */
+static bool is_running(uid_t uid)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	bool found = false;
+	struct stat st;
+
+	while (dir && !found && (entry = readdir(dir)))
+		found = isdigit((unsigned char)entry->d_name[0]) &&
+			!fstatat(dirfd(dir), entry->d_name, &st, 0) && st.st_uid == uid;
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static struct caller find_nobody(void)
+{
+	const struct passwd *nobody = getpwnam("nobody");
+
+	if (nobody && nobody->pw_uid && nobody->pw_gid)
+		return (struct caller){ nobody->pw_uid, nobody->pw_gid, false };
+	return (struct caller){ NOBODY, NOBODY, false };
+}
+
+/*
+ * A spare user: no process, no account and no range of another program has its number. A
+ * different one at each call. In a user namespace that maps too few numbers, as in a rootless
+ * container, it is the user nobody.
+ */
+static struct caller find_spare(void)
+{
+	bool mapped = is_mapped("/proc/self/uid_map") && is_mapped("/proc/self/gid_map");
+	unsigned int number, id;
+
+	for (int i = 0; mapped && i < SPARE_TRIES; i++) {
+		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+			break;
+		id = SPARE_FIRST + number % SPARE_COUNT;
+		if (!getpwuid(id) && !getgrgid(id) && !is_running(id))
+			return (struct caller){ .uid = id, .gid = id };
+	}
+	return find_nobody();
 }
 
 /*
@@ -53,7 +122,7 @@ static struct caller choose_user(void)
 	if (!user.uid)
 		user = caller__find();
 	if (!user.uid)
-		user = spare__find();
+		user = find_spare();
 	return user;
 }
 
@@ -150,7 +219,7 @@ static int drop_user(const struct privilege_needs *needs, const struct caller *u
 	uint64_t own = needs->capability ? BIT(needs->capability) : 0;
 	int err;
 
-	if (needs->workload)
+	if (needs->calls.workload)
 		own |= BIT(CAP_KILL);
 	kept = own | BIT(CAP_BPF) | BIT(CAP_DAC_OVERRIDE);
 	err = change_user(user, why);
@@ -168,13 +237,6 @@ static int drop_user(const struct privilege_needs *needs, const struct caller *u
 
 int privilege__drop(const struct privilege_needs *needs, char why[RUN_TEXT])
 {
-	const struct seccomp_needs calls = {
-		.workload = needs->workload,
-		.terminal = needs->terminal,
-		.serves = needs->serves,
-		.sends = needs->sends,
-		.forks = needs->forks,
-	};
 	const struct caller user = choose_user();
 	int dir, err;
 
@@ -188,7 +250,7 @@ int privilege__drop(const struct privilege_needs *needs, char why[RUN_TEXT])
 		return fail(why, -errno, "no_new_privs");
 	if (needs->times_calls)
 		return 0;
-	err = seccomp__install(&calls);
+	err = seccomp__install(&needs->calls);
 	return err ? fail(why, err, "cannot install the filter of system calls") : 0;
 }
 

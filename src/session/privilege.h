@@ -4,29 +4,27 @@
 #define LATSCOPE_SESSION_PRIVILEGE_H
 
 #include <stdbool.h>
-#include <sys/types.h>
 
 #include <store/recording.h>
+
+#include "seccomp.h"
 
 /* What the process must still be able to do. */
 struct privilege_needs {
 	struct recording *recording; /* write its files; NULL, or without a directory: no files */
 	bool removes_dir; /* may have to remove its directory, until privilege__keep_dir() */
-	pid_t workload; /* end this process, until privilege__end_workload(); 0: none */
 	unsigned int capability; /* use this capability; 0: none */
-	bool terminal; /* set the modes of the terminal */
-	bool serves; /* accept connections on sockets that are open */
-	bool sends; /* start threads, and connect to other machines */
-	bool forks; /* make processes that run the same program */
+	struct seccomp_needs
+		calls; /* make these; end the workload, until privilege__end_workload() */
 	bool times_calls; /* time system calls, which a filter would slow down */
 };
 
 /*
- * Root becomes the user who called sudo, or else a user that no other process has (spare.h). This
- * user owns the recording from now on (lend.h gives it back). Drops all capabilities except those
- * in `needs`, from the bounding set, too. Sets no_new_privs and a filter that refuses the system
- * calls that measuring does not need (seccomp.h). On -errno `why` says what failed, and the process
- * must not go on.
+ * Root becomes the user who called sudo, or else a user that no other process has. This user owns
+ * the recording from now on (lend.h gives it back). Drops all capabilities except those in `needs`,
+ * from the bounding set, too. Sets no_new_privs and a filter that refuses the system calls that
+ * measuring does not need (seccomp.h). On -errno `why` says what failed, and the process must not
+ * go on.
  */
 int privilege__drop(const struct privilege_needs *needs, char why[RUN_TEXT]);
 

@@ -17,65 +17,33 @@
 #define IOCTL_TYPE 0xff00 /* _IOC_TYPE() in its position */
 #define PERF_IOCTLS ('$' << 8)
 
-/* libseccomp leaves out calls that an architecture does not have. */
-static const int allowed[] = {
-	/* files: of the recording, of /proc and /sys; maps, events and registers that are open */
-	SCMP_SYS(access),
-	SCMP_SYS(chmod),
-	SCMP_SYS(close),
-	SCMP_SYS(close_range),
-	SCMP_SYS(dup),
-	SCMP_SYS(dup2),
-	SCMP_SYS(dup3),
-	SCMP_SYS(faccessat),
-	SCMP_SYS(faccessat2),
-	SCMP_SYS(fadvise64),
-	SCMP_SYS(fallocate),
-	SCMP_SYS(fchmod),
-	SCMP_SYS(fchmodat),
-	SCMP_SYS(fchown),
-	SCMP_SYS(fcntl),
-	SCMP_SYS(fdatasync),
-	SCMP_SYS(flock),
-	SCMP_SYS(fstat),
-	SCMP_SYS(fstatfs),
-	SCMP_SYS(fsync),
-	SCMP_SYS(ftruncate),
-	SCMP_SYS(getcwd),
-	SCMP_SYS(getdents64),
-	SCMP_SYS(linkat),
-	SCMP_SYS(lseek),
-	SCMP_SYS(lstat),
-	SCMP_SYS(mkdir),
-	SCMP_SYS(mkdirat),
-	SCMP_SYS(newfstatat),
-	SCMP_SYS(open),
-	SCMP_SYS(openat),
-	SCMP_SYS(pread64),
-	SCMP_SYS(pwrite64),
-	SCMP_SYS(read),
-	SCMP_SYS(readlink),
-	SCMP_SYS(readlinkat),
-	SCMP_SYS(readv),
-	SCMP_SYS(rename),
-	SCMP_SYS(renameat),
-	SCMP_SYS(renameat2),
-	SCMP_SYS(rmdir),
-	SCMP_SYS(stat),
-	SCMP_SYS(statfs),
-	SCMP_SYS(statx),
-	SCMP_SYS(umask),
-	SCMP_SYS(unlink),
-	SCMP_SYS(unlinkat),
-	SCMP_SYS(write),
+/*
+ * Files: of the recording, of /proc and /sys; maps, events and registers that are open. libseccomp
+ * leaves out calls that an architecture does not have.
+ */
+static const int files[] = {
+	SCMP_SYS(access),     SCMP_SYS(chmod),	   SCMP_SYS(close),	 SCMP_SYS(close_range),
+	SCMP_SYS(dup),	      SCMP_SYS(dup2),	   SCMP_SYS(dup3),	 SCMP_SYS(faccessat),
+	SCMP_SYS(faccessat2), SCMP_SYS(fadvise64), SCMP_SYS(fallocate),	 SCMP_SYS(fchmod),
+	SCMP_SYS(fchmodat),   SCMP_SYS(fchown),	   SCMP_SYS(fcntl),	 SCMP_SYS(fdatasync),
+	SCMP_SYS(flock),      SCMP_SYS(fstat),	   SCMP_SYS(fstatfs),	 SCMP_SYS(fsync),
+	SCMP_SYS(ftruncate),  SCMP_SYS(getcwd),	   SCMP_SYS(getdents64), SCMP_SYS(linkat),
+	SCMP_SYS(lseek),      SCMP_SYS(lstat),	   SCMP_SYS(mkdir),	 SCMP_SYS(mkdirat),
+	SCMP_SYS(newfstatat), SCMP_SYS(open),	   SCMP_SYS(openat),	 SCMP_SYS(pread64),
+	SCMP_SYS(pwrite64),   SCMP_SYS(read),	   SCMP_SYS(readlink),	 SCMP_SYS(readlinkat),
+	SCMP_SYS(readv),      SCMP_SYS(rename),	   SCMP_SYS(renameat),	 SCMP_SYS(renameat2),
+	SCMP_SYS(rmdir),      SCMP_SYS(stat),	   SCMP_SYS(statfs),	 SCMP_SYS(statx),
+	SCMP_SYS(umask),      SCMP_SYS(unlink),	   SCMP_SYS(unlinkat),	 SCMP_SYS(write),
 	SCMP_SYS(writev),
-	/* memory; mmap() and mprotect() follow below */
-	SCMP_SYS(brk),
-	SCMP_SYS(madvise),
-	SCMP_SYS(mremap),
-	SCMP_SYS(msync),
-	SCMP_SYS(munmap),
-	/* waiting, clocks, signals */
+};
+
+/* Memory. mmap() and mprotect() follow below. */
+static const int memory[] = {
+	SCMP_SYS(brk), SCMP_SYS(madvise), SCMP_SYS(mremap), SCMP_SYS(msync), SCMP_SYS(munmap),
+};
+
+/* Waiting, clocks, signals. */
+static const int waiting[] = {
 	SCMP_SYS(clock_getres),
 	SCMP_SYS(clock_gettime),
 	SCMP_SYS(clock_nanosleep),
@@ -99,28 +67,17 @@ static const int allowed[] = {
 	SCMP_SYS(select),
 	SCMP_SYS(sigaltstack),
 	SCMP_SYS(time),
-	/* for itself, its children, and the socket to the restore process */
-	SCMP_SYS(capget),
-	SCMP_SYS(capset),
-	SCMP_SYS(exit),
-	SCMP_SYS(exit_group),
-	SCMP_SYS(getegid),
-	SCMP_SYS(geteuid),
-	SCMP_SYS(getgid),
-	SCMP_SYS(getpid),
-	SCMP_SYS(getppid),
-	SCMP_SYS(getrandom),
-	SCMP_SYS(getrlimit),
-	SCMP_SYS(getrusage),
-	SCMP_SYS(gettid),
-	SCMP_SYS(getuid),
-	SCMP_SYS(sched_getaffinity),
-	SCMP_SYS(sendto),
-	SCMP_SYS(sysinfo),
-	SCMP_SYS(times),
-	SCMP_SYS(uname),
-	SCMP_SYS(wait4),
-	SCMP_SYS(waitid),
+};
+
+/* For itself, its children, and the socket to the restore process. */
+static const int self[] = {
+	SCMP_SYS(capget),     SCMP_SYS(capset),	   SCMP_SYS(exit),
+	SCMP_SYS(exit_group), SCMP_SYS(getegid),   SCMP_SYS(geteuid),
+	SCMP_SYS(getgid),     SCMP_SYS(getpid),	   SCMP_SYS(getppid),
+	SCMP_SYS(getrandom),  SCMP_SYS(getrlimit), SCMP_SYS(getrusage),
+	SCMP_SYS(gettid),     SCMP_SYS(getuid),	   SCMP_SYS(sched_getaffinity),
+	SCMP_SYS(sendto),     SCMP_SYS(sysinfo),   SCMP_SYS(times),
+	SCMP_SYS(uname),      SCMP_SYS(wait4),	   SCMP_SYS(waitid),
 };
 
 /* Connections: accepting them, reading requests, writing answers. */
@@ -257,7 +214,13 @@ static int add_rules(scmp_filter_ctx filter, const struct seccomp_needs *needs)
 {
 	int err;
 
-	err = allow_all(filter, allowed, COUNT(allowed));
+	err = allow_all(filter, files, COUNT(files));
+	if (!err)
+		err = allow_all(filter, memory, COUNT(memory));
+	if (!err)
+		err = allow_all(filter, waiting, COUNT(waiting));
+	if (!err)
+		err = allow_all(filter, self, COUNT(self));
 	if (!err && (needs->serves || needs->sends))
 		err = allow_all(filter, serving, COUNT(serving));
 	if (!err && needs->sends)

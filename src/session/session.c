@@ -33,24 +33,21 @@ struct session {
 	struct names *names;
 	struct pressure *pressure; /* NULL: not recorded */
 	struct life_watch *life; /* NULL: not wanted, or not possible */
-	struct lat_config config; /* of a probe: the filters are those of all */
+	struct lat_config filters; /* the config of a probe: its filters are those of all */
 	bool explains; /* a probe explains slow samples */
 	uint64_t looked_ns; /* when the life was looked at, since the window opened */
 	struct symbols *symbols; /* NULL: no stacks are taken, or there is no way to name them */
 	bool skips_stacks; /* nobody wants their names */
 	struct workload workload;
 	struct descendants descendants; /* of the workload */
-	const struct session_task *task; /* NULL: none */
-	const struct session_watcher *watcher; /* NULL: none */
+	const struct session_config *config; /* while it runs */
 	int signals; /* signalfd of the signals that end the window */
 	struct workload_origin origin; /* the state before latscope changed it */
 	uint64_t last_ns; /* end of the last interval, since the window opened */
-	uint64_t check_ns, checked_ns; /* as in the config; when it was done */
-	unsigned int keys_every, intervals; /* as in the config; since the keys were read */
+	uint64_t checked_ns; /* when the totals were compared with the kernel's account */
+	unsigned int intervals; /* since the keys were read */
 	bool broken; /* no probe can be read any more */
-	void (*warn)(const char *probe, const char *why); /* NULL: no warnings */
 	struct recording *recording;
-	void (*write_failed)(const struct writer *writer, int err);
 	struct recording none; /* used as the recording where nothing is kept */
 	int err; /* of the first fault */
 };
@@ -154,7 +151,7 @@ static void add_entry(struct session *session, const struct opening *opening)
 	if (config && opening->ops->tail_ns)
 		entry->tail_ns = config->tail_ns;
 	if (config)
-		session->config = *config;
+		session->filters = *config;
 	session->explains |= config && config->why;
 	/* Now, because the process that finds names must not have a copy of the kernel's types. */
 	if (config && config->why && !session->symbols && !session->skips_stacks)
@@ -215,7 +212,7 @@ static void recording_fault(struct session *session, struct session_result *resu
 			    const struct writer *writer, int err)
 {
 	if (err && !session->err && writer)
-		session->write_failed(writer, err);
+		session->config->write_failed(writer, err);
 	fault(session, result, writer ? SESSION_WRITE : SESSION_READ, err);
 }
 
@@ -234,8 +231,8 @@ static void warn_of_trouble(const struct session *session, struct probe *probe)
 	const char *why;
 
 	while (probe->ops->trouble && (why = probe->ops->trouble(probe)) != NULL)
-		if (session->warn)
-			session->warn(probe->ops->name, why);
+		if (session->config->warn)
+			session->config->warn(probe->ops->name, why);
 }
 
 /* Calls the step of all probes. Returns how many succeeded. */
@@ -280,8 +277,9 @@ static uint64_t elapsed_ns(const struct session *session)
 /* Which of the slower readings does this interval have? */
 static void choose_readings(struct session *session, uint64_t end, bool last)
 {
-	bool check = session->check_ns && end - session->checked_ns >= session->check_ns;
-	bool keys = last || ++session->intervals >= session->keys_every;
+	const struct session_config *config = session->config;
+	bool check = config->check_ns && end - session->checked_ns >= config->check_ns;
+	bool keys = last || ++session->intervals >= config->keys_every;
 
 	if (keys)
 		session->intervals = 0;
@@ -307,7 +305,7 @@ static void watch_tasks(struct session *session, struct session_result *result, 
 	if (!activity)
 		return;
 	if (last) {
-		err = life__activity(session->life, probe__filters_tasks(&session->config),
+		err = life__activity(session->life, probe__filters_tasks(&session->filters),
 				     activity);
 	} else if (end - session->looked_ns >= LOOK_NS) {
 		session->looked_ns = end;
@@ -360,7 +358,7 @@ static void watch_lives(struct session *session, struct session_result *result)
 	for (unsigned int i = 0; i < run->nr_probes; i++)
 		wanted |= (run->probes[i].by & 1U << LAT_BY_PROCESS) != 0;
 	if (wanted)
-		life__open(&session->life, tells ? &session->config : NULL, run->lives_why);
+		life__open(&session->life, tells ? &session->filters : NULL, run->lives_why);
 	if (session->life && tells)
 		fault(session, result, SESSION_READ,
 		      table__new(&run->activity, activity_columns, ACTIVITY_COLUMNS));
@@ -381,16 +379,6 @@ static void watch_pressure(struct session *session, struct session_result *resul
 	err = pressure__open(&session->pressure, "", to->cgroup, to->why);
 	if (!err)
 		err = table__new(&to->table, pressure_columns, PRESSURE_COLUMNS);
-	fault(session, result, SESSION_READ, err);
-}
-
-static void describe_lives(struct session *session, struct session_result *result)
-{
-	int err;
-
-	if (!session->life)
-		return;
-	err = life__describe(session->life, session->run);
 	fault(session, result, SESSION_READ, err);
 }
 
@@ -467,24 +455,25 @@ static bool window_ends(struct session *session, uint64_t at, uint64_t *interval
 				 { .fd = -1, .events = POLLIN } };
 	uint64_t elapsed = elapsed_ns(session);
 	struct timespec left = clock__timespec(at > elapsed ? at - elapsed : 0);
+	const struct session_watcher *watcher = session->config->watcher;
+	const struct session_task *task = session->config->task;
 	struct signalfd_siginfo info;
 
-	if (session->task)
-		fds[1].fd = session->task->done;
+	if (task)
+		fds[1].fd = task->done;
 	if (session->workload.pid)
 		fds[1].fd = session->workload.ended;
-	if (session->watcher)
-		fds[2].fd = session->watcher->fd;
+	if (watcher)
+		fds[2].fd = watcher->fd;
 	if (ppoll(fds, 3, &left, NULL) <= 0)
 		return false;
 	if (fds[0].revents && read(session->signals, &info, sizeof(info)) == sizeof(info)) {
 		result->interrupted = true;
 		return true;
 	}
-	if (fds[2].revents && session->watcher->ready &&
-	    !session->watcher->ready(session->watcher->arg, interval_ns))
+	if (fds[2].revents && watcher->ready && !watcher->ready(watcher->arg, interval_ns))
 		return true;
-	if (session->task)
+	if (task)
 		return fds[1].revents;
 	return fds[1].revents && workload__reap(&session->workload, &session->run->workload_status);
 }
@@ -499,9 +488,9 @@ static bool is_done(const struct session *session)
 }
 
 /* From the opening of the window to its end. */
-static void watch(struct session *session, const struct session_config *config,
-		  struct session_result *result)
+static void watch(struct session *session, struct session_result *result)
 {
+	const struct session_config *config = session->config;
 	uint64_t end = config->duration_ns ? config->duration_ns : UINT64_MAX;
 	uint64_t interval_ns = config->interval_ns, before;
 	uint64_t next = interval_ns, patience = patience_ns(session), wake, elapsed = 0;
@@ -521,8 +510,8 @@ static void watch(struct session *session, const struct session_config *config,
 		}
 		if (config->workload)
 			descendants__reap(&session->descendants, session->workload.pid);
-		if (session->watcher && session->watcher->awake)
-			session->watcher->awake(session->watcher->arg);
+		if (config->watcher && config->watcher->awake)
+			config->watcher->awake(config->watcher->arg);
 		step_all(session, result, PROBE_POLL, elapsed);
 		ends = ends || is_done(session);
 		if (!ends && elapsed >= next && elapsed < end) {
@@ -533,52 +522,53 @@ static void watch(struct session *session, const struct session_config *config,
 	}
 }
 
-static int start_workload(struct session *session, const struct session_config *config)
+static int start_workload(struct session *session)
 {
+	char *const *argv = session->config->workload;
 	int err;
 
-	if (!config->workload)
+	if (!argv)
 		return 0;
 	err = descendants__watch(&session->descendants);
 	if (err)
 		return err;
-	return workload__prepare(&session->workload, config->workload, &session->origin,
-				 &config->user);
+	return workload__prepare(&session->workload, argv, &session->origin,
+				 &session->config->user);
 }
 
 /* The window is open: starts the workload or the task. */
-static int release(struct session *session, const struct session_config *config)
+static int release(struct session *session)
 {
-	if (config->workload)
+	const struct session_task *task = session->config->task;
+
+	if (session->config->workload)
 		return workload__release(&session->workload);
-	if (config->task && write(config->task->go, "", 1) != 1)
+	if (task && write(task->go, "", 1) != 1)
 		return -errno;
 	return 0;
 }
 
 /* Everything is attached, and the workload waits. If this fails, the workload does not run. */
-static int drop_privileges(struct session *session, const struct session_config *config,
-			   struct session_result *result)
+static int drop_privileges(struct session *session, struct session_result *result)
 {
+	const struct session_config *config = session->config;
 	struct privilege_needs needs = {
 		.recording = config->recording,
 		.removes_dir = config->workload || config->written_later,
-		.workload = session->workload.pid,
-		.terminal = config->watcher && config->watcher->terminal,
-		.serves = config->watcher && config->watcher->serves,
-		.sends = config->watcher && config->watcher->sends,
-		.forks = config->watcher && config->watcher->forks,
 	};
 	const struct probe *probe;
 	int err;
 
+	if (config->watcher)
+		needs.calls = config->watcher->calls;
+	needs.calls.workload = session->workload.pid;
 	for (unsigned int i = 0; i < session->run->nr_probes; i++) {
 		probe = session->probes[i];
 		if (probe && probe->capability)
 			needs.capability = probe->capability;
 		needs.times_calls |= probe && probe->times_calls;
 	}
-	err = config->again ? 0 : privilege__drop(&needs, result->why);
+	err = config->keeps_privileges ? 0 : privilege__drop(&needs, result->why);
 	if (err)
 		workload__cancel(&session->workload);
 	fault(session, result, SESSION_PRIVILEGE, err);
@@ -586,10 +576,9 @@ static int drop_privileges(struct session *session, const struct session_config 
 }
 
 /* Call when the workload runs (its recording stays), or has ended (it needs no signal any more). */
-static void drop_more(struct session *session, const struct session_config *config,
-		      struct session_result *result, int (*drop)(void))
+static void drop_more(struct session *session, struct session_result *result, int (*drop)(void))
 {
-	if (config->workload && !config->again)
+	if (session->config->workload && !session->config->keeps_privileges)
 		fault(session, result, SESSION_PRIVILEGE, drop());
 }
 
@@ -617,14 +606,11 @@ int session__run(struct session *session, const struct session_config *config,
 	int err;
 
 	memset(result, 0, sizeof(*result));
+	session->config = config;
 	session->recording = &session->none;
 	if (config->recording && !config->written_later)
 		session->recording = config->recording;
 	session->run->workload_status = RUN_NOT_ENDED;
-	session->write_failed = config->write_failed;
-	session->warn = config->warn;
-	session->check_ns = config->check_ns;
-	session->keys_every = config->keys_every;
 	for (unsigned int i = 0; i < session->run->nr_probes; i++) {
 		if (!session->probes[i])
 			continue;
@@ -633,38 +619,37 @@ int session__run(struct session *session, const struct session_config *config,
 	}
 	watch_lives(session, result);
 	watch_pressure(session, result);
-	if (!config->again)
+	if (!config->keeps_privileges)
 		kernel__forget();
-	err = start_workload(session, config);
+	err = start_workload(session);
 	if (err) {
 		fault(session, result, SESSION_WORKLOAD, err);
 		return err;
 	}
-	err = drop_privileges(session, config, result);
+	err = drop_privileges(session, result);
 	if (err)
 		return err;
-	session->task = config->task;
-	session->watcher = config->watcher;
 	open_window(session, result);
-	err = release(session, config);
+	err = release(session);
 	if (err) {
 		fault(session, result, SESSION_WORKLOAD, err);
 	} else {
-		drop_more(session, config, result, privilege__keep_dir);
+		drop_more(session, result, privilege__keep_dir);
 		err = recording__open(session->recording, session->run, &writer);
 		recording_fault(session, result, writer, err);
-		watch(session, config, result);
+		watch(session, result);
 	}
 
 	end = close_window(session, result);
 	if (!session->broken)
 		end_interval(session, result, end, true);
 	describe_probes(session, result);
-	describe_lives(session, result);
+	if (session->life)
+		fault(session, result, SESSION_READ, life__describe(session->life, session->run));
 	fault(session, result, SESSION_READ, stacks__describe(session->symbols, session->run));
 	if (config->workload)
 		end_workload(session, result);
-	drop_more(session, config, result, privilege__end_workload);
+	drop_more(session, result, privilege__end_workload);
 	put_back(session, result);
 	session->run->complete = !session->err;
 	err = recording__close(session->recording, session->run, &writer);

@@ -11,6 +11,7 @@
 #include <probes/kit/probe.h>
 #include <store/recording.h>
 
+#include "seccomp.h"
 #include "workload.h"
 
 struct session;
@@ -31,11 +32,7 @@ struct session_watcher {
 	/* Called when the window wakes up: when `fd` is readable, and several times a second. */
 	void (*awake)(void *arg); /* may be NULL, as the other one */
 	void *arg;
-	/* The filter of system calls lets them: */
-	bool terminal; /* set the modes of the terminal */
-	bool serves; /* accept connections on sockets that are open */
-	bool sends; /* start threads, and connect to other machines */
-	bool forks; /* make processes that run the same program */
+	struct seccomp_needs calls; /* that they make */
 };
 
 struct session_config {
@@ -45,7 +42,7 @@ struct session_config {
 	struct workload_user user; /* of the workload */
 	const struct session_task *task; /* NULL: none; not with a workload */
 	const struct session_watcher *watcher; /* NULL: none */
-	bool again; /* the caller opens further sessions: keep privileges and type information */
+	bool keeps_privileges; /* and type information: the caller opens further sessions */
 	struct recording *recording; /* NULL: nothing is kept */
 	bool written_later; /* by the caller: the session only keeps the privileges for it */
 	/* Called several times a second with the progress of the window. May be NULL. */

@@ -184,22 +184,18 @@ static void describe_disk(FILE *out, uint32_t id)
 	names__free(names);
 }
 
-bool target__knows_disks(const struct probe_ops *ops)
+/* Is the filter by disk, or CPU, for this probe? It is where the split is. */
+static bool knows(const struct probe_ops *ops, enum lat_by by)
 {
-	return ops->splits & 1U << LAT_BY_DISK;
+	return ops->splits & 1U << by;
 }
 
-bool target__knows_cpus(const struct probe_ops *ops)
-{
-	return ops->splits & 1U << LAT_BY_CPU;
-}
-
-static void name_those_that(bool (*know)(const struct probe_ops *ops), FILE *out)
+static void name_those_with(enum lat_by by, FILE *out)
 {
 	const char *before = " (";
 
 	for (size_t i = 0; probe_list[i]; i++) {
-		if (!know(probe_list[i]))
+		if (!knows(probe_list[i], by))
 			continue;
 		fprintf(out, "%s%s", before, probe_list[i]->name);
 		before = ", ";
@@ -222,16 +218,16 @@ char *target__describe(const struct target *target, const struct lat_config *con
 		fprintf(out, ", thread %u", target->tid);
 	if (target->comm)
 		fprintf(out, ", comm %s", target->comm);
-	if (target->cpus && (!ops || target__knows_cpus(ops)))
+	if (target->cpus && (!ops || knows(ops, LAT_BY_CPU)))
 		fprintf(out, ", CPU %s", target->cpus);
 	if (target->cpus && !ops)
-		name_those_that(target__knows_cpus, out);
+		name_those_with(LAT_BY_CPU, out);
 	if (target->cgroup)
 		fprintf(out, ", cgroup %s", target->cgroup);
-	if (target->disk && (!ops || target__knows_disks(ops)))
+	if (target->disk && (!ops || knows(ops, LAT_BY_DISK)))
 		describe_disk(out, config->disk);
 	if (target->disk && !ops)
-		name_those_that(target__knows_disks, out);
+		name_those_with(LAT_BY_DISK, out);
 	fclose(out);
 	if (text && size) {
 		memmove(text, text + 2, size - 1);

@@ -31,12 +31,6 @@ int target__resolve(const struct target *target, struct lat_config *config, char
  */
 int target__name_cgroup(const struct names *names, const struct lat_config *config, char **path);
 
-/* Does the probe know the disk of a wait, so that --disk applies to it? */
-bool target__knows_disks(const struct probe_ops *ops);
-
-/* The CPU, for --cpu? */
-bool target__knows_cpus(const struct probe_ops *ops);
-
 /*
  * The filters that apply to a probe, as one line; the caller frees it. NULL if there are none. If
  * `ops` is NULL, those of all probes: a filter that applies only to some is followed by their

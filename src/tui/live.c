@@ -107,8 +107,9 @@ int live__open(struct live *live, const struct run *run)
 
 	live->view.model.run = run;
 	live->view.interval_ns = run->interval_ns;
-	live->watcher =
-		(struct session_watcher){ .ready = handle_input, .arg = live, .terminal = true };
+	live->watcher = (struct session_watcher){ .ready = handle_input,
+						  .arg = live,
+						  .calls = { .terminal = true } };
 	err = view__open(&live->view);
 	if (err)
 		return err;

@@ -78,7 +78,7 @@ TEST(cut_has_types_of_the_same_names_and_of_their_members, make_kernel, free_typ
 
 	add_struct(object, "outer___flavor", NULL, 0);
 	add_struct(object, "pointing", NULL, 0);
-	cut = kernel_types__cut(kernel, object);
+	cut = cut_types(kernel, object);
 	assert_non_null(cut);
 	assert_non_null(find(cut, "outer"));
 	assert_non_null(find(cut, "outer___variant"));
@@ -98,7 +98,7 @@ TEST(cut_has_types_of_the_same_names_and_of_their_members, make_kernel, free_typ
 TEST(cut_leaves_out_what_pointers_point_to, make_kernel, free_types)
 {
 	add_struct(object, "pointing", NULL, 0);
-	cut = kernel_types__cut(kernel, object);
+	cut = cut_types(kernel, object);
 	assert_non_null(cut);
 	assert_true(btf_is_ptr(member_of(cut, "pointing")));
 	assert_int_equal(member_of(cut, "pointing")->type, 0);

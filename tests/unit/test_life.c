@@ -4,7 +4,13 @@
 
 #include "session/life.c"
 
-/* life__read() reads a map of the kernel by it; it is not called here. */
+/* life__look() and life__read() ask the kernel by these; they are not called here. */
+int probe__open_iterator(const struct bpf_program *program,
+			 const struct bpf_iter_attach_opts *options)
+{
+	return -ENOSYS;
+}
+
 int probe__each_entry(const struct bpf_map *map,
 		      int (*consume)(void *context, const void *key, const void *value),
 		      void *context)

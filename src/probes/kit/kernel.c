@@ -26,6 +26,13 @@ const struct btf *kernel__btf(void)
 	return vmlinux_btf;
 }
 
+int kernel__find(const char *name, uint32_t kind)
+{
+	const struct btf *btf = kernel__btf();
+
+	return btf ? btf__find_by_name_kind(btf, name, kind) : -ENOENT;
+}
+
 void kernel__forget(void)
 {
 	btf__free(vmlinux_btf);
@@ -41,10 +48,8 @@ static const struct btf_type *tracepoint(const char *name)
 	char trace[RUN_NAME];
 	int id;
 
-	if (!btf)
-		return NULL;
 	snprintf(trace, sizeof(trace), "btf_trace_%s", name);
-	id = btf__find_by_name_kind(btf, trace, BTF_KIND_TYPEDEF);
+	id = kernel__find(trace, BTF_KIND_TYPEDEF);
 	if (id < 0)
 		return NULL;
 	type = btf__type_by_id(btf, btf__type_by_id(btf, id)->type); /* pointer to the prototype */
@@ -69,9 +74,7 @@ bool kernel__has_tracepoint(const char *name)
 
 bool kernel__has_function(const char *name)
 {
-	const struct btf *btf = kernel__btf();
-
-	return btf && btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
+	return kernel__find(name, BTF_KIND_FUNC) > 0;
 }
 
 bool kernel__has_fentry(const char *function)
@@ -82,10 +85,8 @@ bool kernel__has_fentry(const char *function)
 	};
 	struct bpf_prog_load_opts options = { .sz = sizeof(options),
 					      .expected_attach_type = BPF_TRACE_FENTRY };
-	const struct btf *btf = kernel__btf();
-	int id, fd, link;
+	int id = kernel__find(function, BTF_KIND_FUNC), fd, link;
 
-	id = btf ? btf__find_by_name_kind(btf, function, BTF_KIND_FUNC) : -ENOENT;
 	if (id < 0)
 		return false;
 	options.attach_btf_id = (__u32)id;
@@ -102,11 +103,10 @@ bool kernel__has_fentry(const char *function)
 
 bool kernel__has_member(const char *structure, const char *member)
 {
+	int id = kernel__find(structure, BTF_KIND_STRUCT);
 	const struct btf *btf = kernel__btf();
 	const struct btf_type *type;
-	int id;
 
-	id = btf ? btf__find_by_name_kind(btf, structure, BTF_KIND_STRUCT) : -ENOENT;
 	if (id < 0)
 		return false;
 	type = btf__type_by_id(btf, id);
@@ -216,8 +216,6 @@ bool kernel__preempts(void)
  */
 bool kernel__preempts_tracepoints(void)
 {
-	const struct btf *btf = kernel__btf();
-
-	return kernel__preempts() && btf &&
-	       btf__find_by_name_kind(btf, "class_srcu_fast_notrace_t", BTF_KIND_TYPEDEF) > 0;
+	return kernel__preempts() &&
+	       kernel__find("class_srcu_fast_notrace_t", BTF_KIND_TYPEDEF) > 0;
 }

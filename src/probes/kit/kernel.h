@@ -4,6 +4,7 @@
 #define LATSCOPE_PROBES_KIT_KERNEL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include <core/run.h>
@@ -12,6 +13,9 @@ struct btf;
 
 /* The kernel's type information; NULL: there is none. Valid until kernel__forget(). */
 const struct btf *kernel__btf(void);
+
+/* The number of a type in it, by its name and BTF_KIND_...; -errno: there is none. */
+int kernel__find(const char *name, uint32_t kind);
 
 /* Does the running kernel have the tracepoint? */
 bool kernel__has_tracepoint(const char *name);

@@ -92,15 +92,10 @@ static int take_names(struct cut *cut, const struct btf *object)
 
 static int choose(struct cut *cut, uint32_t id)
 {
-	uint32_t *grown;
-
 	if (!id || cut->ids[id] || !is_data(btf__type_by_id(cut->kernel, id)))
 		return 0;
-	grown = vec__grow(cut->chosen, cut->nr, sizeof(*grown));
-	if (!grown)
+	if (vec__append(&cut->chosen, &cut->nr, &id, sizeof(id)))
 		return -ENOMEM;
-	cut->chosen = grown;
-	cut->chosen[cut->nr++] = id;
 	cut->ids[id] = cut->nr;
 	return 0;
 }
@@ -187,7 +182,12 @@ static int copy_types(struct cut *cut)
 	return got < 0 ? got : 0;
 }
 
-struct btf *kernel_types__cut(const struct btf *kernel, const struct btf *object)
+/*
+ * The types of `kernel` that have a name of a type of `object`, and the types of their members.
+ * What pointers point to is left out: relocations of members and enumerators do not need it, but
+ * those of whole types (bpf_core_type_matches(), bpf_core_type_id_kernel()) do. NULL: no memory.
+ */
+static struct btf *cut_types(const struct btf *kernel, const struct btf *object)
 {
 	struct cut *cut = calloc(1, sizeof(*cut));
 	struct btf *types = NULL;
@@ -254,7 +254,7 @@ int kernel_types__write(const struct kernel_types *types, const struct bpf_objec
 		return 0;
 	if (!kernel)
 		return -ENOENT;
-	cut = kernel_types__cut(kernel, bpf_object__btf(obj));
+	cut = cut_types(kernel, bpf_object__btf(obj));
 	data = cut ? btf__raw_data(cut, &size) : NULL;
 	err = data ? write_all(types->fd, data, size) : -ENOMEM;
 	btf__free(cut);

@@ -23,11 +23,4 @@ int kernel_types__write(const struct kernel_types *types, const struct bpf_objec
 /* Call when the object is loaded. */
 void kernel_types__end(struct kernel_types *types);
 
-/*
- * The types of `kernel` that have a name of a type of `object`, and the types of their members.
- * What pointers point to is left out: relocations of members and enumerators do not need it, but
- * those of whole types (bpf_core_type_matches(), bpf_core_type_id_kernel()) do. NULL: no memory.
- */
-struct btf *kernel_types__cut(const struct btf *kernel, const struct btf *object);
-
 #endif

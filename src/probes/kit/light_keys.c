@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <bpf/bpf.h>
 
@@ -239,7 +240,7 @@ static int move(struct bpf_probe *probe, const struct run_data *total, const str
 
 	if (!to || !from)
 		return -ENOMEM;
-	err = rows__map(probe, probe->rows[at], 1, &view);
+	err = rows__map(probe, probe->rows[at], 1, PROT_READ, &view);
 	if (err)
 		return err;
 	rows__copy(probe, at, view.rows, &fresh);

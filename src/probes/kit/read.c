@@ -4,13 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <core/hist.h>
 
 #include "light_keys.h"
 #include "rows.h"
-
-#define ROWS_AT_ONCE 64 /* mapped in parts: all rows at once would use much resident memory */
 
 static void read_cells(const struct bpf_probe *probe, struct run_data *total,
 		       struct run_data *delta)
@@ -158,7 +157,7 @@ static int read_some(const struct bpf_probe *probe, uint32_t first, uint32_t nr,
 
 	if (!have_keys(probe, first, nr))
 		return 0;
-	err = rows__map(probe, first, nr, &view);
+	err = rows__map(probe, first, nr, PROT_READ, &view);
 	if (err)
 		return err;
 	for (uint32_t i = 0; !err && i < nr; i++) {

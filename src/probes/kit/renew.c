@@ -13,6 +13,7 @@
 #include <bpf/bpf.h>
 
 #include "light_keys.h"
+#include "rows.h"
 
 #define PAUSE_NS 10000000000ULL
 
@@ -65,18 +66,17 @@ int renew__begin(struct bpf_probe *probe, uint64_t now_ns)
 /* The rows (other) follow those of the keys, and stay. */
 static int empty_rows(const struct bpf_probe *probe)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), size;
-	size_t bytes = probe->config.rows * sizeof(struct lat_hist);
-	int fd = bpf_object__find_map_fd_by_name(probe->obj, "rows");
-	void *at;
+	uint32_t rows = probe->config.rows, nr;
+	struct rows_view view;
+	int err;
 
-	for (size_t done = 0; done < bytes; done += size) {
-		size = bytes - done < 64 * page ? bytes - done : 64 * page;
-		at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)done);
-		if (at == MAP_FAILED)
-			return -errno;
-		memset(at, 0, size);
-		munmap(at, size);
+	for (uint32_t first = 0; first < rows; first += nr) {
+		nr = rows - first < ROWS_AT_ONCE ? rows - first : ROWS_AT_ONCE;
+		err = rows__map(probe, first, nr, PROT_READ | PROT_WRITE, &view);
+		if (err)
+			return err;
+		memset(view.rows, 0, nr * sizeof(*view.rows));
+		rows__unmap(&view);
 	}
 	return 0;
 }

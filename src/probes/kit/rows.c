@@ -22,18 +22,19 @@ int rows__add_key(struct bpf_probe *probe, struct run_data *total, struct run_da
 	return 0;
 }
 
-int rows__map(const struct bpf_probe *probe, uint32_t first, uint32_t nr, struct rows_view *view)
+int rows__map(const struct bpf_probe *probe, uint32_t first, uint32_t nr, int access,
+	      struct rows_view *view)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), start = first * sizeof(struct lat_hist);
 	size_t before = start % page;
 
 	view->size = before + nr * sizeof(struct lat_hist);
 	view->map =
-		mmap(NULL, view->size, PROT_READ, MAP_SHARED,
+		mmap(NULL, view->size, access, MAP_SHARED,
 		     bpf_object__find_map_fd_by_name(probe->obj, "rows"), (off_t)(start - before));
 	if (view->map == MAP_FAILED)
 		return -errno;
-	view->rows = (const void *)((const char *)view->map + before);
+	view->rows = (void *)((char *)view->map + before);
 	return 0;
 }
 

@@ -16,11 +16,14 @@ int rows__add_key(struct bpf_probe *probe, struct run_data *total, struct run_da
 struct rows_view {
 	void *map;
 	size_t size;
-	const struct lat_hist *rows;
+	struct lat_hist *rows;
 };
 
-/* 0 or -errno. The caller unmaps it. */
-int rows__map(const struct bpf_probe *probe, uint32_t first, uint32_t nr, struct rows_view *view);
+#define ROWS_AT_ONCE 64 /* all at once would use much resident memory */
+
+/* `access`: PROT_... 0 or -errno. The caller unmaps it. */
+int rows__map(const struct bpf_probe *probe, uint32_t first, uint32_t nr, int access,
+	      struct rows_view *view);
 void rows__unmap(const struct rows_view *view);
 
 /* Copies the row of a key (by number), with what was moved to or from it: see light_keys.h. */

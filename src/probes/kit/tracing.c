@@ -36,12 +36,11 @@ static int prepare(struct bpf_program *program, struct bpf_prog_load_opts *optio
 {
 	const char *name = strchr(bpf_program__section_name(program), '/');
 	const struct kind *kind = &kinds[which];
-	const struct btf *kernel = kernel__btf();
 	char target[TARGET];
 	int id;
 
 	snprintf(target, sizeof(target), "%s%s", kind->prefix, name ? name + 1 : "");
-	id = kernel ? btf__find_by_name_kind(kernel, target, kind->btf_kind) : -ENOENT;
+	id = kernel__find(target, kind->btf_kind);
 	if (id < 0)
 		return -ESRCH; /* as libbpf */
 	options->attach_btf_id = (uint32_t)id;

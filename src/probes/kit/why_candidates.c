@@ -10,17 +10,10 @@
 
 int why_candidates__add(struct why_candidates *candidates, const struct why_event *event)
 {
-	struct why_event *least, *grown;
+	struct why_event *least = candidates->events;
 
-	if (candidates->nr < WHY_CANDIDATES) {
-		grown = vec__grow(candidates->events, candidates->nr, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		candidates->events = grown;
-		candidates->events[candidates->nr++] = *event;
-		return 0;
-	}
-	least = candidates->events;
+	if (candidates->nr < WHY_CANDIDATES)
+		return vec__append(&candidates->events, &candidates->nr, event, sizeof(*event));
 	for (size_t i = 1; i < candidates->nr; i++)
 		if (candidates->events[i].ns < least->ns)
 			least = &candidates->events[i];

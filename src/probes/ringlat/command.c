@@ -185,7 +185,8 @@ static int measure(struct ringlat *ringlat)
 {
 	struct session_config config = {
 		.interval_ns = ringlat->run->interval_ns,
-		.again = ringlat->with_memlat, /* memlat's programs are still to be loaded */
+		.keeps_privileges =
+			ringlat->with_memlat, /* memlat's programs are still to be loaded */
 		.recording = &ringlat->recording,
 		.written_later = true,
 		.progress = progress,

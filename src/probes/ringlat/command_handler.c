@@ -23,7 +23,7 @@ static int run_session(struct session *session, struct child *child, char why[RU
 	/* The caller drops privileges: it must still end the child and write a recording. */
 	struct session_config config = { .interval_ns = UNITS_MAX_NS,
 					 .task = &task,
-					 .again = true };
+					 .keeps_privileges = true };
 	struct session_result result;
 	int err;
 
