@@ -19,7 +19,8 @@ struct why_cell {
 	__u64 part_ns[WHY_PARTS]; /* these sum to slow_ns */
 	__u64 sent; /* events put into the ring buffer */
 	__u64 dropped; /* events that found no room in it */
-	__u64 own, own_ns; /* slow samples of latscope itself, which are not in any other number */
+	/* Slow samples of latscope itself, which are not in any other number. */
+	__u64 of_latscope, of_latscope_ns;
 	__u64 candidates; /* samples that were sent before there was a threshold */
 	__u64 least_ns; /* of the next one */
 };

@@ -95,7 +95,8 @@ struct run_why {
 	const char *probe; /* whose samples are explained: "runqlat" */
 	uint64_t slow, slow_ns; /* samples over the threshold; their parts sum to slow_ns */
 	uint64_t sent, dropped; /* slow events that the probe sent, and for which it had no room */
-	uint64_t own, own_ns; /* slow samples of latscope itself, which are in nothing else */
+	/* Slow samples of latscope itself, which are in nothing else. */
+	uint64_t of_latscope, of_latscope_ns;
 	bool few; /* too few samples for a threshold: the slowest ones are explained */
 	uint64_t over_low_ns, over_high_ns; /* thresholds in use; 0 and 0: nothing was slow yet */
 	unsigned int nr_parts; /* parts of the probe */

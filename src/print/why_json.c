@@ -139,7 +139,7 @@ static void add_one(struct json_object *why, const struct run *run, const struct
 		if (probe->why->disks[0])
 			fields__text(why, "disks", probe->why->disks);
 		fields__flag(why, "few", probe->why->few);
-		fields__count(why, "own_ns", probe->why->own_ns);
+		fields__count(why, "own_ns", probe->why->of_latscope_ns);
 		fields__put(why, "parts_ns", json_parts(probe, summary.part_ns));
 		fields__list(why, "names", summary.nr_names, make_name, &summary);
 	}

@@ -71,9 +71,9 @@ static void heading(FILE *out, const struct run_probe *probe)
 			  units__ns(high, (double)why->over_high_ns));
 	if (why->slow_ns)
 		wrap__add(&wrap, ": slow time %s", units__ns(sum, (double)why->slow_ns));
-	if (why->own_ns)
+	if (why->of_latscope_ns)
 		wrap__add(&wrap, "; latscope itself, which is left out: %s",
-			  units__ns(sum, (double)why->own_ns));
+			  units__ns(sum, (double)why->of_latscope_ns));
 	wrap__print(&wrap, out, 0, 2);
 }
 

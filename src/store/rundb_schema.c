@@ -50,8 +50,9 @@ static const struct rundb_column probe_columns[] = {
 	/* The first recordings of each version have one in the table meta, for all probes. */
 	{ BEGIN("tail_ns", NUMBER, tail_ns), .later = true },
 	{ WHY(FLAG, few), .later = true },
-	{ WHY(NUMBER, own), .later = true },
-	{ WHY(NUMBER, own_ns), .later = true },
+	{ RUNDB_COLUMN("why_own", NUMBER, PROBE_WHY, struct run_why, of_latscope), .later = true },
+	{ RUNDB_COLUMN("why_own_ns", NUMBER, PROBE_WHY, struct run_why, of_latscope_ns),
+	  .later = true },
 	{ WHY(OPTIONAL, disks), .later = true },
 	{ END("no_event", NUMBER, no_event), .later = true },
 	{ END("in_flight_of", TEXT, in_flight_of), .later = true },

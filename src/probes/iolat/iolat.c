@@ -59,8 +59,8 @@ static const struct probe_method methods[] = {
 		.programs = { "hashed_complete", "hashed_requeue", "hashed_issue" },
 		.explains = true,
 		.end_program = "hashed_complete",
-		.end_again = "hashed_complete_again",
-		.again = { "hashed_complete_again", "hashed_issue_again" },
+		.end_copy = "hashed_complete_again",
+		.copies = { "hashed_complete_again", "hashed_issue_again" },
 	},
 };
 
@@ -203,7 +203,7 @@ static unsigned int wait_programs(const struct bpf_probe *probe, const char *nam
 	names[nr++] = "bio_merged_front";
 	if (iolat->sees_held)
 		names[nr++] = "bio_held";
-	if (!probe->again)
+	if (!probe->copied)
 		return nr;
 	names[nr++] = "bio_queued_again";
 	names[nr++] = "bio_got_again";
@@ -240,10 +240,10 @@ static unsigned int submit_programs(const struct bpf_probe *probe,
 	unsigned int nr = 0;
 
 	names[nr++] = "merged";
-	if (probe->again)
+	if (probe->copied)
 		names[nr++] = "merged_again";
 	names[nr++] = start ? "submit_start" : "submit_insert";
-	if (probe->again && start)
+	if (probe->copied && start)
 		names[nr++] = "submit_start_again";
 	return nr;
 }
@@ -259,14 +259,14 @@ static unsigned int request_programs(const struct bpf_probe *probe,
 		return submit_programs(probe, names);
 	if (probe->config.why)
 		names[nr++] = "merged";
-	if (probe->config.why && probe->again)
+	if (probe->config.why && probe->copied)
 		names[nr++] = "merged_again";
 	if (probe->config.why && !start)
 		names[nr++] = "hashed_insert";
 	if (!start || !(probe->config.cached || probe->config.why))
 		return nr;
 	names[nr++] = "hashed_start";
-	if (probe->again)
+	if (probe->copied)
 		names[nr++] = "hashed_start_again";
 	return nr;
 }

@@ -24,7 +24,7 @@ static bool names_tasks(const struct bpf_probe *probe)
 
 static int select_programs(struct bpf_probe *probe)
 {
-	int err = methods__select(probe->method, probe->again, probe->obj);
+	int err = methods__select(probe->method, probe->copied, probe->obj);
 
 	if (!err && names_tasks(probe))
 		err = probe__load_too(probe->obj, "renamed");
@@ -80,18 +80,18 @@ static int attach_all(struct bpf_probe *probe, const char *const *names, int max
 	return err;
 }
 
-/* The copies in `again` must run after the programs that they stand in for. */
+/* The copies must run after the programs that they stand in for. */
 static int attach_programs(struct bpf_probe *probe)
 {
 	const struct probe_method *method = probe->method;
-	int nr_again = probe->again ? PROBE_AGAIN : 0, err = 0;
+	int nr_copies = probe->copied ? PROBE_COPIES : 0, err = 0;
 
 	if (method->by_trampoline)
-		err = attach_all(probe, method->again, nr_again);
+		err = attach_all(probe, method->copies, nr_copies);
 	if (!err)
 		err = attach_all(probe, method->programs, PROBE_PROGRAMS);
 	if (!err && !method->by_trampoline)
-		err = attach_all(probe, method->again, nr_again);
+		err = attach_all(probe, method->copies, nr_copies);
 	if (!err && names_tasks(probe))
 		err = bpf_probe__attach(probe, "renamed");
 	return err;
@@ -208,8 +208,8 @@ static int attempt(void *context, const struct probe_method *method, char reason
 	int err;
 
 	probe->method = method;
-	probe->again = method->again[0] && preempts(method);
-	probe->config.again = probe->again;
+	probe->copied = method->copies[0] && preempts(method);
+	probe->config.again = probe->copied;
 	err = suits(probe, method, reason);
 	if (!err)
 		err = try_method(probe);

@@ -164,15 +164,15 @@ static uint64_t least(uint64_t a, uint64_t b)
 static uint64_t missed_ends(const struct bpf_probe *probe)
 {
 	const struct probe_method *method = probe->method;
-	uint64_t missed = missed_by(probe, method->end_program), again;
+	uint64_t missed = missed_by(probe, method->end_program), copy;
 
-	if (!probe->again || !method->end_again)
+	if (!probe->copied || !method->end_copy)
 		return missed;
-	again = missed_by(probe, method->end_again);
-	if (method->start_again)
-		again += least(missed_by(probe, method->start_program),
-			       missed_by(probe, method->start_again));
-	return least(missed, again);
+	copy = missed_by(probe, method->end_copy);
+	if (method->start_copy)
+		copy += least(missed_by(probe, method->start_program),
+			      missed_by(probe, method->start_copy));
+	return least(missed, copy);
 }
 
 uint64_t bpf_probe__skipped_ends(const struct bpf_probe *probe)

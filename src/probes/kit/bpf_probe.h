@@ -93,7 +93,7 @@ struct bpf_probe {
 	size_t nr_links, max_links;
 	int cpus; /* possible CPUs */
 	unsigned int nr_metrics; /* metrics that are measured */
-	bool again; /* the programs `again` of the method are attached */
+	bool copied; /* the copies of the method are attached */
 	struct why_reader *why; /* NULL: slow samples are not explained */
 	struct why_request why_request;
 	struct why_control *why_control; /* in the skeleton's .bss; set by the ops */

@@ -34,7 +34,7 @@ int bpf_probe__describe(struct probe *common)
 		probe->ops->conclude(probe, &entry->total, more);
 	snprintf(entry->mechanism, sizeof(entry->mechanism), "%s%s%s%.150s%s%s%s",
 		 method->mechanism,
-		 probe->again && method->end_again
+		 probe->copied && method->end_copy
 			 ? "; attached twice, because this kernel preempts programs"
 			 : "",
 		 more[0] ? "; " : "", more,

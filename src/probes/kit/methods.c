@@ -69,7 +69,7 @@ static bool is_in(const char *const *names, int max, const char *name)
 	return false;
 }
 
-int methods__select(const struct probe_method *method, bool again, struct bpf_object *obj)
+int methods__select(const struct probe_method *method, bool copied, struct bpf_object *obj)
 {
 	struct bpf_program *program;
 	int err = 0;
@@ -79,7 +79,7 @@ int methods__select(const struct probe_method *method, bool again, struct bpf_ob
 		const char *name = bpf_program__name(program);
 		bool wanted = is_in(method->programs, PROBE_PROGRAMS, name) ||
 			      is_in(method->loaded, PROBE_PROGRAMS, name) ||
-			      (again && is_in(method->again, PROBE_AGAIN, name));
+			      (copied && is_in(method->copies, PROBE_COPIES, name));
 
 		err = bpf_program__set_autoload(program, wanted);
 		if (err)

@@ -20,7 +20,7 @@ typedef int method_attempt(void *context, const struct probe_method *method, cha
 int methods__try(const struct probe_ops *ops, const char *wanted, method_attempt *attempt,
 		 void *context, char why[RUN_TEXT]);
 
-/* Loads the programs of the method, and no other of the object. */
-int methods__select(const struct probe_method *method, bool again, struct bpf_object *obj);
+/* Loads the programs of the method, with the copies if `copied`, and no other of the object. */
+int methods__select(const struct probe_method *method, bool copied, struct bpf_object *obj);
 
 #endif

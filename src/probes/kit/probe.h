@@ -18,7 +18,7 @@ struct symbols;
 
 #define PROBE_TAIL_NS 8000 /* of probes that measure the kernel; a disk is slower */
 #define PROBE_PROGRAMS 8
-#define PROBE_AGAIN 4
+#define PROBE_COPIES 4
 
 /* One way to measure. A method can be used if all its programs load and attach. */
 struct probe_method {
@@ -33,20 +33,20 @@ struct probe_method {
 	/* Loaded only: the probe attaches or runs them itself. */
 	const char *loaded[PROBE_PROGRAMS];
 	/*
-	 * end_program sees the end of each event; end_again, one of `again`, sees it too (NULL:
+	 * end_program sees the end of each event; end_copy, one of `copies`, sees it too (NULL:
 	 * none does). An event is lost if the kernel runs neither.
 	 */
-	const char *end_program, *end_again;
+	const char *end_program, *end_copy;
 	/*
-	 * The programs that see its start, if `end_again` cannot distinguish an event that
+	 * The programs that see its start, if `end_copy` cannot distinguish an event that
 	 * `end_program` has handled from one whose start neither of them saw; else NULL.
 	 */
-	const char *start_program, *start_again;
+	const char *start_program, *start_copy;
 	/*
-	 * Second copies, attached if the kernel may preempt `programs`: each does the work of one
-	 * of them when the kernel did not run that one. NULL-terminated.
+	 * Attached if the kernel may preempt `programs`: each does the work of one of them when the
+	 * kernel did not run that one. Their names end in _again. NULL-terminated.
 	 */
-	const char *again[PROBE_AGAIN];
+	const char *copies[PROBE_COPIES];
 	/*
 	 * A BPF trampoline runs the programs in reverse order of attachment; else they run in
 	 * order.

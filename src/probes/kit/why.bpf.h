@@ -134,8 +134,8 @@ static __always_inline struct why_cell *why_begin_own(__u64 ns)
 	struct why_cell *cell = bpf_map_lookup_elem(&why_cells, &cpu);
 
 	if (cell && ns >= why_control.over_ns) {
-		__sync_fetch_and_add(&cell->own, 1);
-		__sync_fetch_and_add(&cell->own_ns, ns);
+		__sync_fetch_and_add(&cell->of_latscope, 1);
+		__sync_fetch_and_add(&cell->of_latscope_ns, ns);
 	}
 	return cell;
 }

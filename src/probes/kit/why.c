@@ -315,7 +315,7 @@ static void read_cells(const struct bpf_probe *probe, struct run_why *why)
 {
 	why->slow = probe->why->slow;
 	why->slow_ns = probe->why->slow_ns;
-	why->sent = why->dropped = why->own = why->own_ns = 0;
+	why->sent = why->dropped = why->of_latscope = why->of_latscope_ns = 0;
 	for (int cpu = 0; cpu < probe->cpus; cpu++) {
 		const struct why_cell *cell = &probe->why->cells[cpu];
 
@@ -323,8 +323,8 @@ static void read_cells(const struct bpf_probe *probe, struct run_why *why)
 		why->slow_ns += __atomic_load_n(&cell->slow_ns, __ATOMIC_RELAXED);
 		why->sent += __atomic_load_n(&cell->sent, __ATOMIC_RELAXED);
 		why->dropped += __atomic_load_n(&cell->dropped, __ATOMIC_RELAXED);
-		why->own += __atomic_load_n(&cell->own, __ATOMIC_RELAXED);
-		why->own_ns += __atomic_load_n(&cell->own_ns, __ATOMIC_RELAXED);
+		why->of_latscope += __atomic_load_n(&cell->of_latscope, __ATOMIC_RELAXED);
+		why->of_latscope_ns += __atomic_load_n(&cell->of_latscope_ns, __ATOMIC_RELAXED);
 	}
 }
 
@@ -565,18 +565,18 @@ static int set_texts(struct bpf_probe *probe, const struct why_event *event)
 /* Which request it was. */
 static int set_request(struct bpf_probe *probe, const struct why_event *event)
 {
-	const struct lat_key op = { .id = event->op, .by = LAT_BY_OP };
-	const struct lat_key disk = { .id = event->disk, .by = LAT_BY_DISK };
+	const struct lat_key keys[] = {
+		[WHY_REQUEST_DISK] = { .id = event->disk, .by = LAT_BY_DISK },
+		[WHY_REQUEST_OP] = { .id = event->op, .by = LAT_BY_OP },
+	};
 	struct table *table = probe->common.entry->why->events;
 	unsigned int column = WHY_SLOW_PARTS + why__words(probe->common.ops->name)->nr_parts;
 	char name[RUN_NAME];
-	int err;
+	int err = 0;
 
-	names__key(probe->common.names, &disk, NULL, name);
-	err = table__set_text(table, column + WHY_REQUEST_DISK, name);
-	names__key(probe->common.names, &op, NULL, name);
-	if (!err)
-		err = table__set_text(table, column + WHY_REQUEST_OP, name);
+	for (unsigned int i = 0; !err && i < 2; i++)
+		err = table__set_text(table, column + i,
+				      names__key(probe->common.names, &keys[i], NULL, name));
 	table__set_integer(table, column + WHY_REQUEST_SECTOR, (int64_t)event->sector);
 	table__set_integer(table, column + WHY_REQUEST_BYTES, event->bytes);
 	return err;

@@ -52,10 +52,10 @@ static const struct probe_method methods[] = {
 		/* In this order every start that is seen has its end seen. */
 		.programs = { "fault_leave", "task_exit", "task_exec", "fault_enter" },
 		.end_program = "fault_leave",
-		.end_again = "fault_leave_again",
+		.end_copy = "fault_leave_again",
 		.start_program = "fault_enter",
-		.start_again = "fault_enter_again",
-		.again = { "fault_leave_again", "task_exit_again", "fault_enter_again" },
+		.start_copy = "fault_enter_again",
+		.copies = { "fault_leave_again", "task_exit_again", "fault_enter_again" },
 		.loaded = { "mark", "in_flight" },
 		.explains = true,
 		.by_trampoline = true,
@@ -180,7 +180,7 @@ static int each_kind_program(struct bpf_probe *probe,
 		snprintf(name, sizeof(name), "%s%s", kind_programs[i].program,
 			 fentry ? "" : "_kprobe");
 		err = use(probe, name);
-		if (err || !probe->again)
+		if (err || !probe->copied)
 			continue;
 		snprintf(name, sizeof(name), "%s_again", kind_programs[i].program);
 		err = use(probe, name);
@@ -498,7 +498,7 @@ static void memlat_expect(const struct bpf_probe *probe, const struct run_probe 
 
 	(void)kind;
 	/* The second program at the end does not know the faults of filtered tasks. */
-	if (probe->again && probe__filters_tasks(&probe->config) &&
+	if (probe->copied && probe__filters_tasks(&probe->config) &&
 	    bpf_probe__skipped_ends(probe) > unseen)
 		unseen = bpf_probe__skipped_ends(probe);
 	check->events.known = true;

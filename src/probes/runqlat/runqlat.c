@@ -34,7 +34,7 @@ static const struct probe_method methods[] = {
 			"perf event cpu-clock",
 		.programs = { "stamps_switch", "newtask", "stamps_exec" },
 		.end_program = "stamps_switch",
-		.again = { "newtask_again" },
+		.copies = { "newtask_again" },
 		.loaded = { [PRIME] = "prime", [IN_FLIGHT] = "stamps_in_flight", "find_stamps" },
 		.explains = true,
 	},
@@ -45,7 +45,7 @@ static const struct probe_method methods[] = {
 		.programs = { "stored_switch", "stored_wakeup_old", "stored_wakeup_new", "newtask",
 			      "stored_exec" },
 		.end_program = "stored_switch",
-		.again = { "newtask_again" },
+		.copies = { "newtask_again" },
 		.loaded = { [PRIME] = "stored_prime", [IN_FLIGHT] = "stored_in_flight" },
 	},
 };
