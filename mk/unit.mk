@@ -8,7 +8,7 @@ BASE_SRC := $(call sources,src/core/*.c src/store/*.c src/stats/*.c src/print/*.
 RMID_SRC := $(addprefix kmod/rmid/,rmid_alloc.c procs.c book.c count.c turns.c) tests/rmid/twin.c
 # What of the probes needs neither a kernel nor the rest of the program.
 PROBE_SRC := $(filter-out %.bpf.c %/command.c %/command_handler.c %/check.c \
-	$(addprefix src/probes/rmid/,rmid.c describe.c account.c events.c), \
+	$(addprefix src/probes/rmid/,rmid.c describe.c events.c by_%.c), \
 	$(sort $(call sources,$(addprefix src/probes/,ringlat/*.c tierlat/*.c rmid/*.c */view*.c))))
 BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(PROBE_SRC) src/loadgen/pointer_chase.c src/loadgen/primitives.c $(RMID_SRC))
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(call sources,tests/unit/test_*.c))

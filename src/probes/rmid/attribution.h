@@ -27,7 +27,7 @@ struct attribution {
 	uint64_t no_value; /* cache readings without a value */
 };
 
-/* cpus: as slots__new(). 0 or -ENOMEM. */
+/* `cpus`: how many are possible. 0 or -ENOMEM. */
 int attribution__init(struct attribution *attribution, unsigned int cpus);
 void attribution__clear(struct attribution *attribution);
 

@@ -31,8 +31,8 @@ int choice__init(struct choice *choice, const struct lat_config *config, char wh
 bool choice__selects(const struct choice *choice);
 
 /*
- * As emulation_weight(): CPU time in ns, recently; before anything is known of it, a second of the
- * time that the process has had since its start. -1: it is not selected.
+ * How much it should have a group: CPU time in ns, recently; before anything is known of it, a
+ * second of the time that the process has had since its start. -1: it is not selected.
  */
 int64_t choice__weight(const struct choice *choice, uint32_t tgid, uint64_t start_ns,
 		       const char *comm);

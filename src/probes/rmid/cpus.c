@@ -2,45 +2,42 @@
 #include "cpus.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <core/first_line.h>
+#include <core/number_list.h>
+
 #define LIST 4096 /* sysfs returns at most a page */
+
+struct marks {
+	bool *listed;
+	unsigned int limit;
+};
+
+static int mark(void *to, unsigned long low, unsigned long high)
+{
+	const struct marks *marks = to;
+
+	for (; low <= high && low < marks->limit; low++)
+		marks->listed[low] = true;
+	return 0;
+}
 
 int cpus__parse(const char *text, bool *listed, unsigned int limit)
 {
-	unsigned int from, to;
-	int length;
+	struct marks marks = { listed, limit };
 
 	memset(listed, 0, limit * sizeof(*listed));
-	for (; *text && *text != '\n'; text += *text == ',') {
-		if (sscanf(text, "%u%n", &from, &length) != 1)
-			return -EUCLEAN;
-		text += length;
-		to = from;
-		if (*text == '-') {
-			if (sscanf(text, "-%u%n", &to, &length) != 1)
-				return -EUCLEAN;
-			text += length;
-		}
-		for (; from <= to && from < limit; from++)
-			listed[from] = true;
-	}
-	return 0;
+	return *text && number_list__each(text, INT_MAX, mark, &marks) ? -EUCLEAN : 0;
 }
 
 int cpus__read(const char *path, bool *listed, unsigned int limit)
 {
-	FILE *stream = fopen(path, "re");
-	char text[LIST] = "";
-	int err = 0;
+	char text[LIST];
+	int err = first_line__read("", path, text, sizeof(text));
 
-	if (!stream)
-		return -errno;
-	if (!fgets(text, sizeof(text), stream))
-		err = -EUCLEAN;
-	fclose(stream);
 	return err ? err : cpus__parse(text, listed, limit);
 }
 

@@ -10,7 +10,7 @@
  */
 int cpus__read(const char *path, bool *listed, unsigned int limit);
 
-/* The same for a text. 0 or -EUCLEAN. */
+/* Sets listed[cpu] by the text of such a list. 0 or -EUCLEAN. */
 int cpus__parse(const char *text, bool *listed, unsigned int limit);
 
 #define CPUS_ONLINE "/sys/devices/system/cpu/online"

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "account.h"
 #include "internal.h"
 
 /* perf_event_open() says "no such file" of an event that no PMU counts. */
@@ -20,7 +19,7 @@ struct rows_layout rmid__layout(const struct rmid *rmid)
 	return (struct rows_layout){ .counters = rmid->counters,
 				     .nr_counters = rmid->nr_counters,
 				     .rmids = true,
-				     .caches = !rmid__uses(rmid, RMID_BY_SWITCHES) };
+				     .caches = rmid->back_end->caches };
 }
 
 static void add_up(const struct rmid *rmid, struct rmid_account *account)
@@ -42,13 +41,36 @@ static void add_up(const struct rmid *rmid, struct rmid_account *account)
 	states__add_up(&rmid->states, account);
 }
 
-static void tell_emulation(const struct rmid *rmid, FILE *out)
+/* All rows, including idle and lost time, must add up to the CPU time of the window. */
+static void tell_balance(const struct rmid_account *account, FILE *out)
 {
-	struct emulation_state state = emulation__state(rmid->emulation);
+	double wall = (double)account->wall_ns;
 
-	rmid_account__tell_emulation(&state, rmid->resctrl != NULL, out);
-	if (rmid->resctrl)
-		resctrl__tell(rmid->resctrl, out);
+	fprintf(out, "; rows add up to %.3f ms of %.3f ms of CPUs", (double)account->told_ns / 1e6,
+		wall / 1e6);
+	if (account->told_ns != account->wall_ns)
+		fprintf(out, ", which is wrong by %.6f %%",
+			100.0 * ((double)account->told_ns - wall) / wall);
+	fprintf(out, "; lost: %.3f ms, %.3f %%", (double)account->missing_ns / 1e6,
+		100.0 * (double)account->missing_ns / wall);
+}
+
+static void tell_account(const struct rmid_account *account, FILE *out)
+{
+	tell_balance(account, out);
+	fprintf(out, "; %llu of %llu slots incomplete, %llu records lost",
+		(unsigned long long)account->incomplete_slots, (unsigned long long)account->slots,
+		(unsigned long long)(account->lost_spans + account->lost_others));
+	if (account->malformed)
+		fprintf(out, ", %llu malformed", (unsigned long long)account->malformed);
+	if (account->hidden)
+		fprintf(out, ", %llu switches hidden", (unsigned long long)account->hidden);
+	if (account->ticks)
+		fprintf(out, "; %.2f %% of ticks within 100 us of their edge",
+			100.0 * (double)account->ticks_in_time / (double)account->ticks);
+	if (account->failed_reads)
+		fprintf(out, "; perf events could not be read %llu times",
+			(unsigned long long)account->failed_reads);
 }
 
 /* Describes what happened in the window. */
@@ -59,13 +81,8 @@ static void conclude(const struct rmid *rmid, FILE *out)
 	add_up(rmid, &account);
 	if (!account.slots || !account.wall_ns)
 		return;
-	rmid_account__tell(&account, out);
-	if (rmid__uses(rmid, RMID_BY_MODULE)) {
-		fputs("; ", out);
-		module__tell(&rmid->before, &rmid->after, account.no_value, out);
-	} else {
-		tell_emulation(rmid, out);
-	}
+	tell_account(&account, out);
+	rmid->back_end->tell(rmid, &account, out);
 }
 
 /* Lists the perf events that exist and those that do not, and whether RDT is used. */
@@ -84,8 +101,8 @@ static void tell_columns(const struct rmid *rmid, FILE *out)
 	}
 	if (rmid->lacking)
 		fprintf(out, " (%s)", rmid__explain_lack(rmid->lacking_why));
-	if (rmid__uses(rmid, RMID_BY_SWITCHES))
-		fputs("; caches and memory traffic need the kernel module rmid and RDT", out);
+	if (!rmid->back_end->caches)
+		fputs(rmid->back_end->lacks, out);
 }
 
 static int tell(const struct rmid *rmid, char text[RUN_HOW])

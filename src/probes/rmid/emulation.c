@@ -488,7 +488,7 @@ static void print_head(const struct rmid_book *book, uint64_t missed, FILE *out)
 	fputs("unsampled \n\n", out);
 }
 
-/* As seq_escape_mem() does for kmod/rmid/list.c. */
+/* In the escapes of the file of the kernel module: kmod/rmid/list.c, seq_escape_mem(). */
 static void print_comm(const char *comm, FILE *out)
 {
 	for (size_t i = 0; i < LATSCOPE_RMID_COMM_LEN && comm[i]; i++) {

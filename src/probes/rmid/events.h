@@ -25,7 +25,7 @@ int events__open(struct events *events, unsigned int kind, int map, unsigned int
 
 /*
  * Runs the program on these CPUs every RMID_SLOT_NS, at the edges of slots. Clears timed[cpu] of a
- * CPU that is offline by now. Errors as events__open().
+ * CPU that is offline by now. After -errno, events__close() closes what was opened.
  */
 int events__tick(struct events *events, int program, bool *timed, unsigned int cpus);
 

@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <linux/membarrier.h>
+#include <linux/sched.h>
+#include <linux/sched/types.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,23 +32,23 @@
 #include "events.h"
 #include "internal.h"
 #include "module.h"
-#include "priority.h"
 #include "resctrl_tree.h"
 #include "rmid.skel.h"
 #include "states.h"
 #include "trace.h"
 
-#define CHOOSE_NS 100000000ULL /* how often groups may pass to busier processes */
-#define LEAST_NS 2000000 /* CPU time by which one must be busier at least */
 #define POLL_NS 50000000ULL /* how often records are read */
 #define RING_OF_CPU (1U << 20) /* bytes per CPU: 100 ms of 180,000 switches per second */
 #define RING_MOST (1U << 24)
 #define AT_ONCE 1024 /* records to read before slots are returned */
 #define LAG_NS 1000000000ULL /* a CPU without a record for so long will send none */
+#define NICE (-20)
 #define TIDY_NS 250000000ULL /* how often ended processes are removed */
 
+enum { RMID_BY_MODULE, RMID_BY_RESCTRL, RMID_BY_SWITCHES };
+
 /* The methods. Programs are in the order of attachment: see attach_programs(). */
-const struct probe_method rmid_methods[] = {
+static const struct probe_method rmid_methods[] = {
 	[RMID_BY_MODULE] = {
 		.name = "module",
 		.mechanism = "by RMID, spans from the tracepoints of the kernel module rmid",
@@ -77,12 +80,26 @@ const struct probe_method rmid_methods[] = {
 
 /* ---- opening ---- */
 
+/* By method. */
+static const struct rmid_back_end *const back_ends[] = {
+	[RMID_BY_MODULE] = &rmid_by_module,
+	[RMID_BY_RESCTRL] = &rmid_by_resctrl,
+	[RMID_BY_SWITCHES] = &rmid_by_switches,
+};
+
+/* Does a timer of latscope tick? */
+static bool has_timer(const struct rmid *rmid)
+{
+	return rmid->back_end->emulated && rmid->nr_counters;
+}
+
 static int select_programs(struct rmid *rmid)
 {
-	bool tick = !rmid__uses(rmid, RMID_BY_MODULE) && rmid->nr_counters;
 	int err = methods__select(rmid->method, false, rmid->skel->obj);
 
-	return err || !tick ? err : bpf_program__set_autoload(rmid->skel->progs.tick, true);
+	if (!err && has_timer(rmid))
+		err = bpf_program__set_autoload(rmid->skel->progs.tick, true);
+	return err;
 }
 
 static int size_maps(struct rmid *rmid)
@@ -110,7 +127,7 @@ static int load(struct rmid *rmid)
 		return -errno;
 	rmid->skel->rodata->counters = rmid->nr_counters;
 	rmid->skel->rodata->cpus_possible = rmid->cpus.nr;
-	rmid->skel->rodata->emulated = !rmid__uses(rmid, RMID_BY_MODULE);
+	rmid->skel->rodata->emulated = rmid->back_end->emulated;
 	if (rmid->nr_counters)
 		rmid->skel->rodata->cell_size = sizeof(struct lat_rmid_cell);
 	err = select_programs(rmid);
@@ -121,24 +138,7 @@ static int load(struct rmid *rmid)
 
 static int settle(struct rmid *rmid);
 
-/* A process has got, lost or not found a group of resctrl. */
-static int follow_owner(struct rmid *rmid, const struct lat_rmid_owner *record)
-{
-	const struct latscope_rmid_owner *owner = &record->owner;
-
-	switch (record->head.flags) {
-	case RMID_ALLOCATED:
-		return resctrl__give(rmid->resctrl, owner->rmid, owner->tgid);
-	case RMID_FREED:
-	case RMID_YIELDED:
-		return resctrl__take(rmid->resctrl, owner->rmid, owner->time_ns);
-	case RMID_AWAITED:
-		return resctrl__wait(rmid->resctrl, owner->tgid);
-	}
-	return 0;
-}
-
-static int take_owner(void *context, const struct lat_rmid_owner *record, uint32_t runner)
+int rmid__take_owner(void *context, const struct lat_rmid_owner *record, uint32_t runner)
 {
 	struct rmid *rmid = context;
 	int err;
@@ -146,36 +146,19 @@ static int take_owner(void *context, const struct lat_rmid_owner *record, uint32
 	if (rmid->trace)
 		trace__print(rmid->trace, record, runner);
 	err = attribution__take(&rmid->attribution, record, sizeof(*record));
-	return err || !rmid->resctrl ? err : follow_owner(rmid, record);
+	return err || !rmid->back_end->follow ? err : rmid->back_end->follow(rmid, record);
 }
 
-static int take_reading(void *context, const struct latscope_rmid_read *read)
-{
-	struct rmid *rmid = context;
-	struct lat_rmid_read record = {
-		.head = { .time_ns = read->time_ns, .record = RMID_READ },
-		.read = *read,
-	};
-
-	return attribution__take(&rmid->attribution, &record, sizeof(record));
-}
-
-/* Tasks after the end of the window are not taken: --dump is of then. */
 static int take_any(struct rmid *rmid, void *record, size_t size)
 {
 	const struct lat_rmid_head *head = record;
 	bool whole = size >= sizeof(*head);
 
 	if (whole && head->record == RMID_OWNER && size >= sizeof(struct lat_rmid_owner))
-		return take_owner(rmid, record, 0);
-	if (!whole || head->record != RMID_TASK || size < sizeof(struct lat_rmid_task))
-		return attribution__take(&rmid->attribution, record, size);
-	if (!rmid->emulation)
-		return 0;
-	if (!rmid->end_ns || head->time_ns <= rmid->end_ns)
-		return emulation__take(rmid->emulation, record);
-	emulation__ended_later(rmid->emulation, record);
-	return 0;
+		return rmid__take_owner(rmid, record, 0);
+	if (whole && head->record == RMID_TASK && size >= sizeof(struct lat_rmid_task))
+		return rmid->back_end->take_task ? rmid->back_end->take_task(rmid, record) : 0;
+	return attribution__take(&rmid->attribution, record, size);
 }
 
 /* After a delay the ring holds many slots: complete ones are returned at once, to save memory. */
@@ -232,26 +215,20 @@ static int attach(struct rmid *rmid, const char *name)
  */
 static int attach_programs(struct rmid *rmid)
 {
+	const struct rmid_back_end *back_end = rmid->back_end;
 	const char *const *names = rmid->method->programs;
-	int err = 0, i = 0;
+	int err = 0;
 
-	for (; !err && names[i + rmid__uses(rmid, RMID_BY_MODULE)]; i++)
-		err = attach(rmid, names[i]);
-	if (!err && rmid__uses(rmid, RMID_BY_MODULE))
-		err = module__dump(rmid->module);
+	for (int i = 0; !err && names[i]; i++)
+		if (!back_end->sends || strcmp(names[i], back_end->sends))
+			err = attach(rmid, names[i]);
+	if (!err && back_end->list)
+		err = back_end->list(rmid);
 	if (!err)
 		err = probe__run_iterator(rmid->skel->progs.existing, NULL);
 	if (!err)
 		err = drain(rmid);
-	return err || !names[i] ? err : attach(rmid, names[i]);
-}
-
-static int open_module(struct rmid *rmid)
-{
-	rmid->module = module__open(LATSCOPE_RMID_PROC);
-	if (rmid->module >= 0)
-		return 0;
-	return rmid->module == -ENOENT ? -ENODEV : rmid->module;
+	return err || !back_end->sends ? err : attach(rmid, back_end->sends);
 }
 
 /*
@@ -269,15 +246,9 @@ static int release(struct rmid *rmid)
 	states__unmap(&rmid->states);
 	rmid_bpf__destroy(rmid->skel);
 	attribution__clear(&rmid->attribution);
-	emulation__free(rmid->emulation);
-	rmid->emulation = NULL;
-	err = resctrl__close(rmid->resctrl);
-	rmid->resctrl = NULL;
-	if (rmid->module >= 0)
-		close(rmid->module);
+	err = rmid->back_end ? rmid->back_end->close(rmid) : 0;
 	rmid->ring = NULL;
 	rmid->skel = NULL;
-	rmid->module = -1;
 	return err;
 }
 
@@ -288,48 +259,6 @@ static int start_timers(struct rmid *rmid)
 		rmid->timed[cpu] = rmid->cpus.online[cpu] && !rmid->cpus.isolated[cpu];
 	return events__tick(&rmid->events, bpf_program__fd(rmid->skel->progs.tick), rmid->timed,
 			    rmid->cpus.nr);
-}
-
-static int64_t weigh(void *context, uint32_t tgid, uint64_t start_ns, const char *comm)
-{
-	const struct rmid *rmid = context;
-
-	return choice__weight(&rmid->choice, tgid, start_ns, comm);
-}
-
-/* Those that use most CPU time get groups. Once rows were made, by the time that they show. */
-static int choose(struct rmid *rmid, uint64_t now)
-{
-	int err;
-
-	if (!rmid->resctrl || (rmid->started && now < rmid->chosen_ns + CHOOSE_NS))
-		return 0;
-	rmid->chosen_ns = now;
-	rmid->choice.processes = rmid->slots ? rmid->attribution.processes : NULL;
-	if (!rmid->slots && rmid->started)
-		return 0;
-	err = emulation__choose(rmid->emulation, LEAST_NS, now);
-	processes__age(rmid->attribution.processes);
-	return err;
-}
-
-/* The groups of resctrl stand for RMIDs. If there are too few, the busiest processes get them. */
-static int emulate(struct rmid *rmid, char reason[RUN_TEXT])
-{
-	uint32_t rmids = rmid->rmids ? rmid->rmids : emulation__rmids();
-	int err;
-
-	if (rmid__uses(rmid, RMID_BY_RESCTRL)) {
-		err = resctrl__open(&rmid->resctrl, rmid->resctrl_root, rmid->rmids, take_reading,
-				    rmid, reason);
-		if (err)
-			return err;
-		rmids = resctrl__groups(rmid->resctrl);
-	}
-	err = emulation__new(&rmid->emulation, rmids, take_owner, rmid);
-	if (!err && rmid->resctrl)
-		emulation__weigh(rmid->emulation, weigh);
-	return err;
 }
 
 static void explain(int err, const struct probe_method *method, char reason[RUN_TEXT])
@@ -343,26 +272,20 @@ static void explain(int err, const struct probe_method *method, char reason[RUN_
 static int attempt(void *context, const struct probe_method *method, char reason[RUN_TEXT])
 {
 	struct rmid *rmid = context;
-	int err = 0;
+	int err;
 
 	rmid->method = method;
-	if (choice__selects(&rmid->choice) && !rmid__uses(rmid, RMID_BY_RESCTRL)) {
+	rmid->back_end = back_ends[method - rmid_methods];
+	if (choice__selects(&rmid->choice) && !rmid->back_end->selects) {
 		snprintf(reason, RUN_TEXT,
 			 "it has no groups to give to the selected processes; leave out the "
 			 "filter");
 		return -EOPNOTSUPP;
 	}
-	if (rmid__uses(rmid, RMID_BY_MODULE) && rmid->rmids) {
-		snprintf(reason, RUN_TEXT, "its RMIDs are not emulated; leave out --rmids");
-		return -EOPNOTSUPP;
-	}
-	if (rmid__uses(rmid, RMID_BY_MODULE))
-		err = open_module(rmid);
+	err = attribution__init(&rmid->attribution, rmid->cpus.nr);
+	rmid->attribution.by_rmid = !rmid->back_end->emulated;
 	if (!err)
-		err = attribution__init(&rmid->attribution, rmid->cpus.nr);
-	if (!err && !rmid__uses(rmid, RMID_BY_MODULE))
-		err = emulate(rmid, reason);
-	rmid->attribution.by_rmid = rmid__uses(rmid, RMID_BY_MODULE);
+		err = rmid->back_end->open(rmid, reason);
 	if (!err)
 		err = load(rmid);
 	if (!err)
@@ -373,7 +296,7 @@ static int attempt(void *context, const struct probe_method *method, char reason
 		err = open_events(rmid);
 	if (!err)
 		err = attach_programs(rmid);
-	if (!err && !rmid__uses(rmid, RMID_BY_MODULE) && rmid->nr_counters)
+	if (!err && has_timer(rmid))
 		err = start_timers(rmid);
 	if (err) {
 		release(rmid);
@@ -416,11 +339,33 @@ static int read_cpus(struct rmid *rmid)
 	return err;
 }
 
+/*
+ * So that latscope gets a CPU soon on an overloaded machine: otherwise the kernel's buffers
+ * overflow. Children do not inherit that. Does nothing if the user chose a nice value other than 0,
+ * or another policy. 0 or -errno: needs CAP_SYS_NICE.
+ */
+static int raise_priority(struct rmid *rmid)
+{
+	struct sched_attr attr = { .size = sizeof(attr) };
+
+	if (syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0))
+		return -errno;
+	if (attr.sched_policy != SCHED_NORMAL || attr.sched_nice)
+		return 0;
+	attr.sched_nice = NICE;
+	attr.sched_flags = SCHED_FLAG_RESET_ON_FORK;
+	if (syscall(SYS_sched_setattr, 0, &attr, 0))
+		return -errno;
+	rmid->raised = true;
+	return 0;
+}
+
 static int free_rmid(struct rmid *rmid)
 {
 	int err;
 
-	priority__restore();
+	if (rmid->raised)
+		setpriority(PRIO_PROCESS, 0, 0);
 	err = release(rmid);
 	cpus__free(&rmid->cpus);
 	free(rmid->unsampled);
@@ -432,19 +377,16 @@ static int free_rmid(struct rmid *rmid)
 /* Messages: a better method does not work, or another tool uses RDT. */
 static void take_notes(struct rmid *rmid, const char *why)
 {
-	const struct conflict *conflict = NULL;
+	const struct rmid_back_end *back_end = rmid->back_end;
+	const struct conflict *conflict = back_end->conflict ? back_end->conflict(rmid) : NULL;
 
-	if (rmid__uses(rmid, RMID_BY_MODULE) && module__uses_rdt(rmid->module))
-		conflict = conflict__find("");
 	if (conflict)
 		snprintf(rmid->notes[rmid->nr_notes++], sizeof(rmid->notes[0]),
 			 "cache values may be wrong, another tool may use RDT: %s; %s",
 			 conflict->why, conflict->todo);
-	if (why[0] && !rmid->rmids && !host__not_x86())
+	if (why[0] && back_end->instead && !rmid->rmids && !host__not_x86())
 		snprintf(rmid->notes[rmid->nr_notes++], sizeof(rmid->notes[0]), "%s: %s",
-			 rmid->resctrl ? "using resctrl instead of the kernel module"
-				       : "attributing by process instead of by RMID",
-			 why);
+			 back_end->instead, why);
 }
 
 static int open_rmid(struct probe **out, const struct probe_ops *ops,
@@ -474,7 +416,7 @@ static int open_rmid(struct probe **out, const struct probe_ops *ops,
 		free_rmid(rmid);
 		return err;
 	}
-	priority__raise(); /* if that fails, the accounting shows the lost records */
+	raise_priority(rmid); /* if that fails, the accounting shows the lost records */
 	take_notes(rmid, why);
 	*out = &rmid->common;
 	return 0;
@@ -493,35 +435,18 @@ static int close_rmid(struct probe *probe, char why[RUN_TEXT])
 
 /* ---- running ---- */
 
-/* Makes this CPU record which process runs. Fails on offline CPUs. */
-static int prime(const struct rmid *rmid, unsigned int cpu)
+void rmid__arm(struct rmid *rmid)
 {
-	struct bpf_test_run_opts opts = { .sz = sizeof(opts),
-					  .flags = BPF_F_TEST_RUN_ON_CPU,
-					  .cpu = cpu };
-	int err = bpf_prog_test_run_opts(bpf_program__fd(rmid->skel->progs.prime), &opts);
-
-	return err == -ENXIO ? 0 : err;
+	__atomic_store_n(&rmid->skel->bss->control.armed, 1, __ATOMIC_SEQ_CST);
 }
 
 /* From now on the programs measure. Spans before start() are ignored. */
 static int prepare(struct probe *probe, uint64_t at_ns)
 {
 	struct rmid *rmid = rmid__of(probe);
-	int err = rmid__uses(rmid, RMID_BY_MODULE) ? module__read(rmid->module, &rmid->before) : 0;
 
 	(void)at_ns;
-	if (!err && rmid__uses(rmid, RMID_BY_MODULE))
-		err = cpus__parse(rmid->before.unsampled, rmid->unsampled, rmid->cpus.nr);
-	if (err)
-		return err;
-	__atomic_store_n(&rmid->skel->bss->control.armed, 1, __ATOMIC_SEQ_CST);
-	for (unsigned int cpu = 0; !err && cpu < rmid->cpus.nr; cpu++)
-		if (!rmid__uses(rmid, RMID_BY_MODULE) && rmid->cpus.online[cpu])
-			err = prime(rmid, cpu);
-	if (!err)
-		err = choose(rmid, clock__now_ns());
-	return err || !rmid->resctrl ? err : resctrl__begin(rmid->resctrl);
+	return rmid->back_end->prepare(rmid);
 }
 
 /* Leaves out CPUs that will send nothing for a known reason. Others join with their first span. */
@@ -553,35 +478,7 @@ static int start(struct probe *probe, uint64_t start_ns)
 		if (rmid->cpus.present[cpu])
 			slots__join(rmid->attribution.slots, cpu, start_ns);
 	part_with_silent(rmid);
-	return rmid->resctrl ? resctrl__start(rmid->resctrl) : 0;
-}
-
-/*
- * Without the kernel module a lost record costs a name, and the next reading of /proc finds it.
- * With it, the owners of the RMIDs are no longer known, and latscope asks for them again.
- */
-static int mend_losses(struct rmid *rmid)
-{
-	uint64_t lost = states__lost_others(&rmid->states);
-	bool any = lost != rmid->lost_others || rmid->attribution.owners_lost;
-
-	rmid->lost_others = lost;
-	if (!any || rmid->emulation)
-		return 0;
-	attribution__doubt(&rmid->attribution, clock__now_ns());
-	return module__dump(rmid->module);
-}
-
-/* A CPU with a timer sends its records at each tick, but an idle one may have no more ticks. */
-static int take_states(struct rmid *rmid, uint64_t until)
-{
-	int err = 0;
-
-	for (unsigned int cpu = 0; !err && cpu < rmid->cpus.nr; cpu++)
-		if (rmid->cpus.online[cpu] && (!rmid->timed[cpu] || rmid->stopped))
-			err = states__take(&rmid->states, cpu, &rmid->attribution, until,
-					   rmid->stopped);
-	return err;
+	return rmid->back_end->start ? rmid->back_end->start(rmid) : 0;
 }
 
 static int put_slot(struct rmid *rmid, const struct slot *slot)
@@ -610,31 +507,10 @@ static int settle(struct rmid *rmid)
 
 	if (!rmid->started)
 		return 0;
-	err = mend_losses(rmid);
+	err = rmid->back_end->mend ? rmid->back_end->mend(rmid) : 0;
 	while (!err && (slot = slots__next(rmid->attribution.slots)))
 		err = put_slot(rmid, slot);
 	return err;
-}
-
-/* With an emulation: records of tasks were lost, or not written, since the last check. */
-static bool missed_any(struct rmid *rmid)
-{
-	struct rmid_account account = { 0 };
-	uint64_t before = rmid->missed;
-
-	states__add_up(&rmid->states, &account);
-	rmid->missed = account.lost_others + account.hidden;
-	return rmid->missed != before;
-}
-
-/* Not where /proc has other processes under these numbers, or none. */
-static int find_lost_ends(struct rmid *rmid, uint64_t now)
-{
-	bool missed = missed_any(rmid);
-
-	if ((!missed && !emulation__has_gone(rmid->emulation)) || pid_namespace__differs())
-		return 0;
-	return emulation__check(rmid->emulation, "", now);
 }
 
 /* Removes processes that have ended. */
@@ -647,7 +523,7 @@ static int tidy_up(struct rmid *rmid, uint64_t now)
 	rmid->tidied_ns = now;
 	if (settled > LAG_NS)
 		processes__forget(rmid->attribution.processes, settled - LAG_NS);
-	return rmid->emulation ? find_lost_ends(rmid, now) : 0;
+	return rmid->back_end->tidy ? rmid->back_end->tidy(rmid, now) : 0;
 }
 
 /* `until` is before the ring is read, so all records up to then are in it. */
@@ -656,15 +532,10 @@ static int take_all(struct rmid *rmid, uint64_t until)
 	int err;
 
 	err = drain(rmid);
-	if (!err && rmid->emulation)
-		err = emulation__serve(rmid->emulation, until);
-	if (!err && rmid->resctrl)
-		err = rmid->end_ns ? resctrl__stop(rmid->resctrl, rmid->end_ns)
-				   : resctrl__poll(rmid->resctrl);
+	if (!err && rmid->back_end->take)
+		err = rmid->back_end->take(rmid, until);
 	if (rmid->trace)
 		fflush(rmid->trace);
-	if (!err && !rmid__uses(rmid, RMID_BY_MODULE))
-		err = take_states(rmid, until);
 	return err;
 }
 
@@ -681,8 +552,8 @@ static int poll_rmid(struct probe *probe, uint64_t at_ns)
 		err = slots__give_up(rmid->attribution.slots, until - LAG_NS);
 	if (!err)
 		err = settle(rmid);
-	if (!err)
-		err = choose(rmid, until);
+	if (!err && rmid->back_end->choose)
+		err = rmid->back_end->choose(rmid, until);
 	if (err)
 		return err;
 	if (!cpus__look(&rmid->cpus))
@@ -704,27 +575,11 @@ static void fall_silent(struct rmid *rmid)
 {
 	const struct timespec two_ticks = { .tv_nsec = 2 * RMID_SLOT_NS };
 
-	if (rmid__uses(rmid, RMID_BY_MODULE) || rmid->nr_counters)
+	if (!rmid->back_end->emulated || has_timer(rmid))
 		nanosleep(&two_ticks, NULL);
 	__atomic_store_n(&rmid->skel->bss->control.armed, 0, __ATOMIC_SEQ_CST);
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		nanosleep(&two_ticks, NULL);
-}
-
-/* Writes who has an RMID now. */
-static int write_dump(struct rmid *rmid)
-{
-	int err = 0;
-
-	if (rmid->trace)
-		trace__end(rmid->trace, rmid->end_ns);
-	if (!rmid->dump)
-		return 0;
-	if (!rmid->emulation)
-		return module__copy(rmid->module, rmid->dump);
-	err = find_lost_ends(rmid, rmid->end_ns);
-	emulation__dump(rmid->emulation, rmid->missed, rmid->dump);
-	return err;
 }
 
 static int stop(struct probe *probe, uint64_t end_ns)
@@ -735,9 +590,7 @@ static int stop(struct probe *probe, uint64_t end_ns)
 
 	rmid->end_ns = end_ns;
 	slots__end(rmid->attribution.slots, end_ns);
-	err = rmid__uses(rmid, RMID_BY_MODULE) ? module__read(rmid->module, &rmid->after) : 0;
-	if (rmid->dump && rmid->emulation)
-		emulation__look(rmid->emulation, "");
+	err = rmid->back_end->stop(rmid);
 	fall_silent(rmid);
 	rmid->stopped = true;
 	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++)
@@ -750,7 +603,9 @@ static int stop(struct probe *probe, uint64_t end_ns)
 		err = settle(rmid);
 	while (!err && (slot = slots__rest(rmid->attribution.slots)))
 		err = put_slot(rmid, slot);
-	return err ? err : write_dump(rmid);
+	if (!err && rmid->trace)
+		trace__end(rmid->trace, end_ns);
+	return err || !rmid->dump ? err : rmid->back_end->dump(rmid);
 }
 
 /* ---- the probe ---- */

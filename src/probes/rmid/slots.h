@@ -111,7 +111,8 @@ uint64_t slots__settled_ns(const struct slots *slots);
 const struct slot *slots__next(struct slots *slots);
 
 /*
- * The same for a slot that began but is incomplete: after slots__give_up(), the last of the window.
+ * The oldest slot that began but is incomplete, or NULL: after slots__give_up(), the last of the
+ * window.
  */
 const struct slot *slots__rest(struct slots *slots);
 

@@ -7,8 +7,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "account.h"
 #include "attribution.h"
+
+/* The accounting of a window, printed at the end of the output. */
+struct rmid_account {
+	uint64_t records; /* records received */
+	uint64_t lost_spans, lost_others; /* records lost */
+	uint64_t hidden; /* switches for which no program ran */
+	uint64_t malformed;
+	uint64_t failed_reads; /* failed reads of a perf event */
+	uint64_t no_value; /* cache readings without a value */
+	uint64_t ticks, ticks_in_time; /* ticks near the edge of a slot: ATTRIBUTION_EDGE_NS */
+	uint64_t slots, incomplete_slots; /* slots that were returned */
+	uint64_t missing_ns; /* time of all CPUs without a known process; part of told_ns */
+	uint64_t wall_ns; /* present CPUs times the window */
+	uint64_t told_ns; /* sum of all rows: must be equal, otherwise something is wrong */
+};
 
 struct states {
 	struct lat_rmid_cpu *of; /* by CPU; NULL: not mapped */
@@ -22,7 +36,7 @@ void states__unmap(struct states *states);
 /* Records other than spans that found no room in the ring. */
 uint64_t states__lost_others(const struct states *states);
 
-/* Adds what the CPUs counted. */
+/* Adds what the CPUs counted to the account. */
 void states__add_up(const struct states *states, struct rmid_account *account);
 
 /* The CPU is offline: its open span has no end. */
