@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 
-#include "probes/tierlat/act_weights.h"
+#include "probes/tierlat/act.h"
 #include "probes/tierlat/steer.h"
 
 #define EQUAL 0.05

@@ -2,8 +2,6 @@
 /* The weights of weighted interleave, with files below a temporary root. */
 #include "acting.h"
 
-#include "probes/tierlat/act_weights.h"
-
 #define WEIGHTS "sys/kernel/mm/mempolicy/weighted_interleave/"
 
 static const struct act_config process = { .method = "weighted-interleave",

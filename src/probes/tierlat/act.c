@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,11 +21,7 @@
 /* Only root can make or open it, so nobody else can hold the lock. */
 #define LOCK "/run/latscope-act.lock"
 
-#define MOVE_PAGES "move_pages"
-#define INTERLEAVE "weighted-interleave"
-#define DAMON "damon"
-
-const char *const act_methods[] = { MOVE_PAGES, INTERLEAVE, DAMON, NULL };
+const struct act_method *const act_methods[] = { &act_pages, &act_weights, &act_damon, NULL };
 
 struct act {
 	struct act_mover mover;
@@ -71,13 +66,8 @@ static int take_lock(struct act *act, char why[TIER_TEXT])
 static int undo(void *arg)
 {
 	const struct act_mover *mover = arg;
-	uint64_t left;
 
-	if (mover->weights)
-		return act_weights__undo(mover->weights);
-	if (mover->damon)
-		return act_damon__undo(mover->damon);
-	return mover->memory ? act_memory__undo(mover->memory, mover->targets.root, &left) : 0;
+	return mover->method->undo(mover);
 }
 
 static const struct restore_ops restore_ops = { .undo = undo };
@@ -110,34 +100,6 @@ static int start_mover(struct act *act)
 	return 0;
 }
 
-/* How many pages the processes have: so many may have to be put back. */
-static int make_memory(struct act *act, const struct act_config *config, char why[TIER_TEXT])
-{
-	struct act_place place;
-	struct act_pids pids;
-	int err;
-
-	if (config->keep || config->dry_run)
-		return 0;
-	err = act_targets__list(&act->mover.targets, &pids);
-	if (err)
-		return err;
-	if (!pids.nr) {
-		snprintf(why, TIER_TEXT, "the cgroup has no process");
-		return -ESRCH;
-	}
-	err = act_mover__place(&act->mover, &pids, &place, 0, NULL);
-	free(pids.pids);
-	if (err) {
-		snprintf(why, TIER_TEXT, "cannot read where the pages are: %s%s", strerror(-err),
-			 err == -EACCES ? "; run it as root" : "");
-		return err;
-	}
-	act->mover.memory = act_memory__new((place.near_bytes + place.far_bytes) /
-					    (uint64_t)sysconf(_SC_PAGESIZE));
-	return act->mover.memory ? 0 : -ENOMEM;
-}
-
 static void end_mover(struct act *act)
 {
 	if (act->socket >= 0)
@@ -155,31 +117,25 @@ static void free_act(struct act *act)
 		close(act->mover.targets.cgroup);
 	if (act->lock >= 0)
 		close(act->lock);
-	act_memory__free(act->mover.memory);
-	act_weights__free(act->mover.weights);
-	act_damon__free(act->mover.damon);
+	if (act->mover.method)
+		act->mover.method->free(&act->mover);
 	free(act);
 }
 
 static int prepare(struct act *act, const struct act_config *config, char why[TIER_TEXT])
 {
+	const struct act_method *method = act->mover.method;
 	int err;
 
 	err = act_targets__open(&act->mover.targets, why);
 	if (!err && !config->dry_run)
 		err = take_lock(act, why);
-	if (!err && act__weighs(config->method))
-		err = act_weights__open(&act->mover.weights, &act->mover.nodes, config->root,
-					!config->dry_run, why);
-	else if (!err && act__is_damon(config->method))
-		err = act_damon__open(&act->mover.damon, &act->mover.nodes, &config->target,
-				      config->root, why);
-	else if (!err)
-		err = make_memory(act, config, why);
-	if (!err && !config->dry_run && (!config->keep || act->mover.damon))
+	if (!err)
+		err = method->open(&act->mover, config, why);
+	if (!err && !config->dry_run && (!config->keep || method->no_keep))
 		err = restore__begin(&act->restore, &restore_ops, &act->mover);
-	if (!err && !config->dry_run && act->mover.damon)
-		err = act_damon__start(act->mover.damon, why);
+	if (!err && !config->dry_run && method->start)
+		err = method->start(&act->mover, why);
 	return err ? err : start_mover(act);
 }
 
@@ -194,6 +150,7 @@ int act__open(struct act **opened, const struct act_config *config, const struct
 		return -ENOMEM;
 	act->socket = act->lock = -1;
 	act->mover = (struct act_mover){
+		.method = act_method__find(config->method),
 		.targets = { .target = config->target, .root = config->root, .cgroup = -1 },
 		.nodes = *nodes,
 		.seed = clock__now_ns() | 1
@@ -211,7 +168,7 @@ int act__open(struct act **opened, const struct act_config *config, const struct
 	}
 	if (!why[0])
 		snprintf(why, TIER_TEXT, "cannot prepare to move pages: %s", strerror(-err));
-	restore__end(act->restore, !act->mover.damon);
+	restore__end(act->restore, !act->mover.method->start);
 	free_act(act);
 	return err;
 }
@@ -272,16 +229,6 @@ int act__weigh(struct act *act, double share, struct act_place *place, char why[
 	return err;
 }
 
-bool act__weighs(const char *method)
-{
-	return !strcmp(method, INTERLEAVE);
-}
-
-bool act__is_damon(const char *method)
-{
-	return !strcmp(method, DAMON);
-}
-
 int act__close(struct act *act, char why[TIER_TEXT])
 {
 	int err;
@@ -290,11 +237,8 @@ int act__close(struct act *act, char why[TIER_TEXT])
 		return 0;
 	end_mover(act);
 	err = restore__end(act->restore, false);
-	if (err && act->mover.damon)
-		snprintf(why, TIER_TEXT, "DAMON could not be turned off: %s", strerror(-err));
-	else if (err)
-		snprintf(why, TIER_TEXT, "not all %s could be put back: %s",
-			 act->mover.weights ? "weights" : "pages", strerror(-err));
+	if (err)
+		snprintf(why, TIER_TEXT, "%s: %s", act->mover.method->left, strerror(-err));
 	free_act(act);
 	return err;
 }
@@ -319,42 +263,23 @@ static int look_for_nodes(const char *root, char why[TIER_TEXT])
 	return -EOPNOTSUPP;
 }
 
-static int look_for_weights(const char *root, char why[TIER_TEXT])
+const struct act_method *act_method__find(const char *name)
 {
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s" ACT_WEIGHTS, root);
-	if (access(path, F_OK)) {
-		snprintf(why, TIER_TEXT,
-			 "the kernel has no " ACT_WEIGHTS
-			 "; it takes Linux 6.9, or --act " MOVE_PAGES);
-		return -EOPNOTSUPP;
-	}
-	snprintf(why, TIER_TEXT,
-		 "tierlat --act: weights of new pages, for processes with the policy weighted "
-		 "interleave");
-	return 0;
+	for (size_t i = 0; act_methods[i]; i++)
+		if (!strcmp(act_methods[i]->name, name))
+			return act_methods[i];
+	return NULL;
 }
 
-int act__look(const char *method, const char *root, char why[TIER_TEXT])
+int act__look(const char *name, const char *root, char why[TIER_TEXT])
 {
+	const struct act_method *method = act_method__find(name);
 	int err;
 
-	if (!act__weighs(method) && !act__is_damon(method) && strcmp(method, MOVE_PAGES)) {
+	if (!method) {
 		snprintf(why, TIER_TEXT, "unknown method");
 		return -EINVAL;
 	}
 	err = look_for_nodes(root, why);
-	if (err)
-		return err;
-	if (act__weighs(method))
-		return look_for_weights(root, why);
-	if (act__is_damon(method))
-		return act_damon__look(root, why);
-	if (syscall(SYS_move_pages, 0, 0, NULL, NULL, NULL, 0)) {
-		snprintf(why, TIER_TEXT, "move_pages: %s", strerror(errno));
-		return -EOPNOTSUPP;
-	}
-	snprintf(why, TIER_TEXT, "tierlat --act: move_pages(2) of pages chosen at random");
-	return 0;
+	return err ? err : method->look(root, why);
 }

@@ -23,7 +23,7 @@ struct act_target {
 #define ACT_WEIGHTS "/sys/kernel/mm/mempolicy/weighted_interleave"
 
 struct act_config {
-	const char *method; /* of act_methods; NULL: nothing is moved */
+	const char *method; /* a name of act_methods; NULL: nothing is moved */
 	struct act_target target;
 	bool dry_run; /* measure the placement, move nothing */
 	bool keep; /* at the end, pages stay where they are; with damon they always do */
@@ -55,6 +55,43 @@ struct act_done {
 };
 
 struct act;
+struct act_mover;
+struct act_order;
+struct act_pids;
+
+/* A way to act. NULL: there is nothing to do. Functions return 0 or -errno, some with a `why`. */
+struct act_method {
+	const char *name;
+	bool weighs; /* it sets weights, which move no old page */
+	bool judges; /* itself, what did not move */
+	const char *no_pid; /* why no process can be the target; NULL: it can */
+	const char *no_keep; /* why there is nothing to keep; NULL: pages or weights are kept */
+	const char *left; /* what is said if undo() fails */
+
+	/* Can it work on this machine? Writes nothing; `why` is the reason, or what it does. */
+	int (*look)(const char *root, char why[TIER_TEXT]);
+	int (*open)(struct act_mover *mover, const struct act_config *config, char why[TIER_TEXT]);
+	/* Begins what undo() ends, once the restore process runs. */
+	int (*start)(struct act_mover *mover, char why[TIER_TEXT]);
+	/* Sets weights if that is the order, and says which share the near nodes get now. */
+	int (*weigh)(struct act_mover *mover, const struct act_order *order, double *now);
+	/* Moves pages to node `to`. `from_bytes`: by process, on the nodes to move them from. */
+	int (*move)(struct act_mover *mover, const struct act_order *order, unsigned int to,
+		    const struct act_pids *pids, const uint64_t *from_bytes, struct act_done *done);
+	/* What a move did, by the placements before and after it. */
+	int (*judge)(struct act_mover *mover, const struct act_order *order,
+		     const struct act_place *before, const struct act_place *after,
+		     struct act_done *done);
+	/* What its own errors mean; NULL: nothing special. */
+	const char *(*explain)(int err);
+	int (*undo)(const struct act_mover *mover); /* in the restore process */
+	void (*free)(struct act_mover *mover);
+};
+
+extern const struct act_method *const act_methods[]; /* NULL-terminated */
+
+/* NULL: there is no such method. */
+const struct act_method *act_method__find(const char *name);
 
 /* Share of the bytes on the near nodes; NAN: there are none. */
 double act_place__share(const struct act_place *place);
@@ -73,19 +110,17 @@ int act__move(struct act *act, int64_t bytes, uint64_t limit_ns, struct act_done
 /* Sets the weights for that share of new pages, reads them back, and reads the placement. */
 int act__weigh(struct act *act, double share, struct act_place *place, char why[TIER_TEXT]);
 
-/* Does the method set weights, which move no old page? */
-bool act__weighs(const char *method);
-
-/* Does DAMON move the pages? It takes no process as a target, and puts no page back. */
-bool act__is_damon(const char *method);
-
 /* Puts back what was found, unless it is kept, and frees. */
 int act__close(struct act *act, char why[TIER_TEXT]);
 
 /* Can the method work on this machine? 0 or -errno; `why` is the reason, or what it does. */
 int act__look(const char *method, const char *root, char why[TIER_TEXT]);
 
-/* The names of all methods; NULL-terminated. */
-extern const char *const act_methods[];
+/* The weights of each near and far node, 1 to 255, for a share. */
+void act_weights__fit(double share, unsigned int near_nodes, unsigned int far_nodes,
+		      unsigned int fit[2]);
+
+/* The share that the weights should give: see act_weights.c. */
+double act_weights__aim(double placement, double now, double shift);
 
 #endif

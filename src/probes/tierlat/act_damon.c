@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
+ * DAMON, the kernel's monitor of accesses, moves pages: by its sysfs files, with one kdamond for
+ * the nodes of each tier. Each watches the physical memory of its nodes all the time, and moves
+ * what is accessed (`migrate_hot`) in one charge window of its quota when it is told to.
+ *
  * The quota of a DAMON scheme is charged for each byte that DAMON tries to move, whether or not it
  * moves. So a window of a quota moves at most as much as the quota, which is what is left of the
  * quantum's shift. The access pattern is closed except in such a window. Before it is opened, the
  * quota in effect is read back: kernels without commit ce652aac9c90 ("mm/damon/core: set
  * quota->charged_from to jiffies at first charge window") have none at first.
  */
-#include "act_damon.h"
+#include "act_internal.h"
 
 #include <core/clock.h>
 #include <core/first_line.h>
@@ -284,32 +288,28 @@ static int name_cgroup(struct act_damon *damon, const char *cgroup, char why[TIE
 	return -EOPNOTSUPP;
 }
 
-int act_damon__open(struct act_damon **opened, const struct act_nodes *nodes,
-		    const struct act_target *target, const char *root, char why[TIER_TEXT])
+/* Reads which memory the nodes have, and changes nothing. */
+static int open_damon(struct act_mover *mover, const struct act_config *config, char why[TIER_TEXT])
 {
 	struct act_damon *damon = mmap(NULL, sizeof(*damon), PROT_READ | PROT_WRITE,
 				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	const char *cgroup = config->target.cgroup;
 	int err;
 
 	if (damon == MAP_FAILED)
 		return -ENOMEM;
-	damon->root = root;
-	damon->to[0] = (unsigned int)__builtin_ctzll(nodes->far);
-	damon->to[1] = (unsigned int)__builtin_ctzll(nodes->near);
-	err = read_ranges(damon, nodes, why);
-	if (!err && target->cgroup)
-		err = name_cgroup(damon, target->cgroup, why);
-	if (err)
-		act_damon__free(damon);
-	else
-		*opened = damon;
-	return err;
+	mover->damon = damon;
+	damon->root = config->root;
+	damon->to[0] = (unsigned int)__builtin_ctzll(mover->nodes.far);
+	damon->to[1] = (unsigned int)__builtin_ctzll(mover->nodes.near);
+	err = read_ranges(damon, &mover->nodes, why);
+	return err || !cgroup ? err : name_cgroup(damon, cgroup, why);
 }
 
-void act_damon__free(struct act_damon *damon)
+static void free_damon(struct act_mover *mover)
 {
-	if (damon)
-		munmap(damon, sizeof(*damon));
+	if (mover->damon)
+		munmap(mover->damon, sizeof(*mover->damon));
 }
 
 static const struct setting {
@@ -397,8 +397,10 @@ static int set_up(struct act_damon *damon, unsigned int which, const char **lack
 	return err ? err : turn_on(damon, which);
 }
 
-int act_damon__start(struct act_damon *damon, char why[TIER_TEXT])
+/* Starts both kdamonds, which move nothing yet. */
+static int start(struct act_mover *mover, char why[TIER_TEXT])
 {
+	struct act_damon *damon = mover->damon;
 	const char *lack = NULL;
 	int err;
 
@@ -537,13 +539,17 @@ static int turn_to(struct act_damon *damon, unsigned int which, unsigned int to)
 	return err ? err : turn_on(damon, which);
 }
 
-int act_damon__move(struct act_damon *damon, bool nearer, unsigned int to, uint64_t bytes,
-		    uint64_t limit_ns, struct act_done *done)
+/* Takes about the limit of the order, or the time of one charge window. */
+static int move(struct act_mover *mover, const struct act_order *order, unsigned int to,
+		const struct act_pids *pids, const uint64_t *from_bytes, struct act_done *done)
 {
-	uint64_t now = clock__now_ns(), until = now + limit_ns, begun;
-	unsigned int which = nearer; /* the far nodes' kdamond gives to the near ones */
+	uint64_t now = clock__now_ns(), until = now + order->limit_ns, begun;
+	uint64_t bytes = act_order__bytes(order);
+	struct act_damon *damon = mover->damon;
+	unsigned int which = order->bytes > 0; /* the far nodes' kdamond gives to the near ones */
 	int err = check(damon, which);
 
+	(void)pids, (void)from_bytes;
 	if (!err)
 		err = turn_to(damon, which, to);
 	if (err)
@@ -561,9 +567,21 @@ int act_damon__move(struct act_damon *damon, bool nearer, unsigned int to, uint6
 	return !err && done->applied > 2 * bytes + (4 << 20) ? -EOVERFLOW : err;
 }
 
-int act_damon__judge(struct act_damon *damon, const struct act_done *done)
+/*
+ * -ENODATA: nothing moved for long; -EXDEV: something else did. One move may try memory of others
+ * only: the next one goes on there.
+ */
+static int judge(struct act_mover *mover, const struct act_order *order,
+		 const struct act_place *before, const struct act_place *after,
+		 struct act_done *done)
 {
-	if (done->early)
+	bool nearer = order->bytes > 0;
+	uint64_t had = nearer ? before->near_bytes : before->far_bytes;
+	uint64_t has = nearer ? after->near_bytes : after->far_bytes;
+	struct act_damon *damon = mover->damon;
+
+	done->moved = has > had ? has - had : 0;
+	if (done->full || done->early)
 		return 0;
 	if (done->tried > damon->largest)
 		damon->largest = done->tried;
@@ -573,7 +591,7 @@ int act_damon__judge(struct act_damon *damon, const struct act_done *done)
 	return done->applied ? -EXDEV : -ENODATA;
 }
 
-const char *act_damon__explain(int err)
+static const char *explain(int err)
 {
 	switch (err) {
 	case -EBUSY:
@@ -595,9 +613,13 @@ const char *act_damon__explain(int err)
 	return NULL;
 }
 
-/* Leaves alone what another program has made since. */
-int act_damon__undo(const struct act_damon *damon)
+/*
+ * If any kdamond was made, turns both off and removes them. Leaves alone what another program has
+ * made since.
+ */
+static int undo(const struct act_mover *mover)
 {
+	const struct act_damon *damon = mover->damon;
 	char state[LINE];
 	uint64_t nr = 0;
 	int err;
@@ -659,7 +681,7 @@ static const char *exclusive_user(const char *root)
 	return NULL;
 }
 
-int act_damon__look(const char *root, char why[TIER_TEXT])
+static int look(const char *root, char why[TIER_TEXT])
 {
 	uint64_t nr = 0;
 	int err = get_number(root, KDAMONDS "/nr_kdamonds", 10, &nr);
@@ -697,3 +719,20 @@ int act_damon__look(const char *root, char why[TIER_TEXT])
 			 "cgroup");
 	return nr || user ? -EBUSY : 0;
 }
+
+const struct act_method act_damon = {
+	.name = "damon",
+	.judges = true,
+	.no_pid = "DAMON moves by physical address and cannot be limited to a process; use "
+		  "--cgroup, --system or --act move_pages",
+	.no_keep = "puts no page back",
+	.left = "DAMON could not be turned off",
+	.look = look,
+	.open = open_damon,
+	.start = start,
+	.move = move,
+	.judge = judge,
+	.explain = explain,
+	.undo = undo,
+	.free = free_damon,
+};

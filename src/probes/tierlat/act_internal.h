@@ -4,12 +4,11 @@
 #define LATSCOPE_PROBES_TIERLAT_ACT_INTERNAL_H
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <core/numa_maps.h>
 
 #include "act.h"
-#include "act_damon.h"
-#include "act_weights.h"
 
 /* The processes of a target. */
 struct act_pids {
@@ -68,6 +67,11 @@ struct act_order {
 	uint64_t limit_ns;
 };
 
+static inline uint64_t act_order__bytes(const struct act_order *order)
+{
+	return (uint64_t)llabs((long long)order->bytes);
+}
+
 struct act_reply {
 	int err;
 	char why[TIER_TEXT];
@@ -75,16 +79,26 @@ struct act_reply {
 	struct act_done done;
 };
 
+struct act_damon;
+struct act_weights;
+
 /* What the process that moves has. */
 struct act_mover {
+	const struct act_method *method;
 	struct act_targets targets;
 	struct act_nodes nodes;
-	struct act_memory *memory; /* NULL: pages are kept */
-	struct act_weights *weights; /* NULL: pages are moved */
-	struct act_damon *damon; /* NULL: by move_pages(2) */
+	struct act_memory *memory; /* act_pages.c; NULL: pages are kept */
 	uint64_t seed;
 	bool large; /* the last piece that could be a large page was one */
+	struct act_weights *weights; /* act_weights.c */
+	struct act_damon *damon; /* act_damon.c */
 };
+
+/* The nodes to move pages from, as a mask. */
+static inline uint64_t act_order__from(const struct act_mover *mover, const struct act_order *order)
+{
+	return order->bytes > 0 ? mover->nodes.far : mover->nodes.near;
+}
 
 /* Reads the placement, and bytes on the nodes of `from` by process (may be NULL). */
 int act_mover__place(const struct act_mover *mover, const struct act_pids *pids,
@@ -96,5 +110,7 @@ int act_pages__move(struct act_mover *mover, pid_t pid, uint64_t from, unsigned 
 
 /* Reads orders until the end of the socket; does not return. */
 void act_mover__run(struct act_mover *mover, int socket) __attribute__((noreturn));
+
+extern const struct act_method act_pages, act_weights, act_damon;
 
 #endif

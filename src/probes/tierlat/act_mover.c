@@ -13,7 +13,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <core/clock.h>
 #include <core/numa_nodes.h>
 
 #define RESERVE 32 /* this part of a node stays free */
@@ -22,7 +21,7 @@
 static uint64_t bytes_in(const struct act_mover *mover, const struct numa_pages *pages,
 			 uint64_t mask)
 {
-	const uint64_t *bytes = mover->weights ? pages->weighted : pages->bytes;
+	const uint64_t *bytes = mover->method->weighs ? pages->weighted : pages->bytes;
 	uint64_t sum = 0;
 
 	for (unsigned int i = 0; i < NUMA_NODES; i++)
@@ -84,60 +83,13 @@ static int find_room(const struct act_mover *mover, uint64_t mask, uint64_t byte
 static int move(struct act_mover *mover, const struct act_pids *pids, const uint64_t *from_bytes,
 		const struct act_order *order, struct act_done *done)
 {
-	uint64_t until = clock__now_ns() + order->limit_ns, sum = 0;
-	uint64_t wanted = (uint64_t)llabs((long long)order->bytes);
-	bool nearer = order->bytes > 0;
-	uint64_t from = nearer ? mover->nodes.far : mover->nodes.near;
-	size_t first = pids->nr ? clock__now_ns() / 1000 % pids->nr : 0; /* any */
-	double want = 0;
-	int err = 0, to;
+	int to = find_room(mover, order->bytes > 0 ? mover->nodes.near : mover->nodes.far,
+			   act_order__bytes(order));
 
-	to = find_room(mover, nearer ? mover->nodes.near : mover->nodes.far, wanted);
-	if (to < 0) {
-		done->full = to == -ENOSPC;
-		return done->full ? 0 : to;
-	}
-	if (mover->damon)
-		return act_damon__move(mover->damon, nearer, (unsigned int)to, wanted,
-				       order->limit_ns, done);
-	for (size_t i = 0; i < pids->nr; i++)
-		sum += from_bytes[i];
-	for (size_t n = 0; !err && n < pids->nr && !done->full && !done->late; n++) {
-		size_t i = (first + n) % pids->nr;
-		uint64_t moved = done->moved, bytes;
-
-		if (!from_bytes[i])
-			continue;
-		/* What was less than a large page of one process is added to the next one's. */
-		want += (double)wanted * (double)from_bytes[i] / (double)sum;
-		bytes = (uint64_t)fmin(fmax(want, 0), (double)from_bytes[i]);
-		err = act_pages__move(mover, pids->pids[i], from, (unsigned int)to, bytes,
-				      from_bytes[i], until, done);
-		want -= (double)(done->moved - moved);
-		if (err == -ESRCH || err == -EACCES || err == -EPERM)
-			err = 0; /* it ended, or may not use the node: the placement shows it */
-	}
-	return err;
-}
-
-/* What a move by DAMON did, by the two placements. */
-static int judge(struct act_mover *mover, const struct act_order *order,
-		 const struct act_place *before, const struct act_place *after,
-		 struct act_done *done)
-{
-	bool nearer = order->bytes > 0;
-	uint64_t had = nearer ? before->near_bytes : before->far_bytes;
-	uint64_t has = nearer ? after->near_bytes : after->far_bytes;
-
-	done->moved = has > had ? has - had : 0;
-	return done->full ? 0 : act_damon__judge(mover->damon, done);
-}
-
-static int weigh(struct act_mover *mover, const struct act_order *order, double *now)
-{
-	int err = order->weigh ? act_weights__set(mover->weights, order->share) : 0;
-
-	return err ? err : act_weights__share(mover->weights, now);
+	if (to >= 0)
+		return mover->method->move(mover, order, (unsigned int)to, pids, from_bytes, done);
+	done->full = to == -ENOSPC;
+	return done->full ? 0 : to;
 }
 
 static bool is_gone(const struct act_mover *mover)
@@ -152,42 +104,45 @@ static bool is_gone(const struct act_mover *mover)
 
 static int obey(struct act_mover *mover, const struct act_order *order, struct act_reply *reply)
 {
+	const struct act_method *method = mover->method;
 	double weighted = NAN;
-	uint64_t from = order->bytes > 0 ? mover->nodes.far : mover->nodes.near, *bytes;
+	uint64_t *bytes;
 	struct act_place before;
 	struct act_pids pids;
 	int err;
 
-	err = mover->weights ? weigh(mover, order, &weighted) : 0;
+	err = method->weigh ? method->weigh(mover, order, &weighted) : 0;
 	if (!err)
 		err = act_targets__list(&mover->targets, &pids);
 	if (err)
 		return err;
 	bytes = calloc(pids.nr + 1, sizeof(*bytes));
-	err = bytes ? act_mover__place(mover, &pids, &reply->place, from, bytes) : -ENOMEM;
+	err = bytes ? act_mover__place(mover, &pids, &reply->place, act_order__from(mover, order),
+				       bytes)
+		    : -ENOMEM;
 	before = reply->place;
 	if (!err && order->bytes) {
 		err = move(mover, &pids, bytes, order, &reply->done);
 		if (!err)
 			err = act_mover__place(mover, &pids, &reply->place, 0, NULL);
-		if (!err && mover->damon)
-			err = judge(mover, order, &before, &reply->place, &reply->done);
+		if (!err && method->judge)
+			err = method->judge(mover, order, &before, &reply->place, &reply->done);
 	}
 	reply->place.weighted = weighted;
 	free(bytes);
 	free(pids.pids);
 	/* Of a cgroup that is gone, DAMON says other things. */
-	return err && mover->damon && is_gone(mover) ? -ESRCH : err;
+	return err && method->explain && is_gone(mover) ? -ESRCH : err;
 }
 
 static void explain(const struct act_mover *mover, int err, char why[TIER_TEXT])
 {
-	const char *text = strerror(-err), *damon = NULL;
+	const char *text = strerror(-err), *own = NULL;
 
-	if (mover->damon)
-		damon = act_damon__explain(err);
-	if (damon)
-		text = damon;
+	if (mover->method->explain)
+		own = mover->method->explain(err);
+	if (own)
+		text = own;
 	else if (err == -ESRCH)
 		text = "the processes are gone, or have no memory";
 	else if (err == -EACCES || err == -EPERM)

@@ -418,3 +418,99 @@ int act_memory__undo(const struct act_memory *memory, const char *root, uint64_t
 	free(all);
 	return *left ? -EAGAIN : 0;
 }
+
+/* ---- the method ---- */
+
+static int look(const char *root, char why[TIER_TEXT])
+{
+	int err = call(0, 0, NULL, NULL, NULL);
+
+	(void)root;
+	if (err) {
+		snprintf(why, TIER_TEXT, "move_pages: %s", strerror(-err));
+		return -EOPNOTSUPP;
+	}
+	snprintf(why, TIER_TEXT, "tierlat --act: move_pages(2) of pages chosen at random");
+	return 0;
+}
+
+/* How many pages the processes have: so many may have to be put back. */
+static int make_memory(struct act_mover *mover, const struct act_config *config,
+		       char why[TIER_TEXT])
+{
+	struct act_place place;
+	struct act_pids pids;
+	int err;
+
+	if (config->keep || config->dry_run)
+		return 0;
+	err = act_targets__list(&mover->targets, &pids);
+	if (err)
+		return err;
+	if (!pids.nr) {
+		snprintf(why, TIER_TEXT, "the cgroup has no process");
+		return -ESRCH;
+	}
+	err = act_mover__place(mover, &pids, &place, 0, NULL);
+	free(pids.pids);
+	if (err) {
+		snprintf(why, TIER_TEXT, "cannot read where the pages are: %s%s", strerror(-err),
+			 err == -EACCES ? "; run it as root" : "");
+		return err;
+	}
+	mover->memory = act_memory__new((place.near_bytes + place.far_bytes) /
+					(uint64_t)sysconf(_SC_PAGESIZE));
+	return mover->memory ? 0 : -ENOMEM;
+}
+
+/* Each process gives its share. */
+static int move_all(struct act_mover *mover, const struct act_order *order, unsigned int to,
+		    const struct act_pids *pids, const uint64_t *from_bytes, struct act_done *done)
+{
+	uint64_t now = clock__now_ns(), until = now + order->limit_ns, sum = 0;
+	uint64_t from = act_order__from(mover, order);
+	double wanted = (double)act_order__bytes(order), want = 0;
+	size_t first = pids->nr ? now / 1000 % pids->nr : 0; /* any */
+	int err = 0;
+
+	for (size_t i = 0; i < pids->nr; i++)
+		sum += from_bytes[i];
+	for (size_t n = 0; !err && n < pids->nr && !done->full && !done->late; n++) {
+		size_t i = (first + n) % pids->nr;
+		uint64_t moved = done->moved, bytes;
+
+		if (!from_bytes[i])
+			continue;
+		/* What was less than a large page of one process is added to the next one's. */
+		want += wanted * (double)from_bytes[i] / (double)sum;
+		bytes = (uint64_t)fmin(fmax(want, 0), (double)from_bytes[i]);
+		err = act_pages__move(mover, pids->pids[i], from, to, bytes, from_bytes[i], until,
+				      done);
+		want -= (double)(done->moved - moved);
+		if (err == -ESRCH || err == -EACCES || err == -EPERM)
+			err = 0; /* it ended, or may not use the node: the placement shows it */
+	}
+	return err;
+}
+
+static int undo(const struct act_mover *mover)
+{
+	uint64_t left;
+
+	return mover->memory ? act_memory__undo(mover->memory, mover->targets.root, &left) : 0;
+}
+
+static void free_memory(struct act_mover *mover)
+{
+	act_memory__free(mover->memory);
+}
+
+const struct act_method act_pages = {
+	.name = "move_pages",
+	.left = "not all pages could be put back",
+	.look = look,
+	.open = make_memory,
+	.move = move_all,
+	.undo = undo,
+	.free = free_memory,
+};

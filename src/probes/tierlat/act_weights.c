@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "act_weights.h"
+/*
+ * The kernel's weights of weighted interleave: of how many pages in turn each NUMA node gets. They
+ * are the machine's, and govern new pages of processes with that policy.
+ */
+#include "act_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,12 +15,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define FOLDER ACT_WEIGHTS "/"
 #define MOST 255
 #define CLOSE 0.0025 /* smaller weights are better than ones that are closer than this */
 #define LEAD 0.1
 #define LINE 16
 
+/* In memory that the restore process shares. */
 struct act_weights {
 	struct act_nodes nodes;
 	int fds[NUMA_NODES]; /* -1: not a node of the masks */
@@ -78,7 +82,7 @@ static int open_file(const char *root, const char *name, bool write)
 	char path[PATH_MAX];
 	int fd;
 
-	if (snprintf(path, sizeof(path), "%s" FOLDER "%s", root, name) >= PATH_MAX)
+	if (snprintf(path, sizeof(path), "%s" ACT_WEIGHTS "/%s", root, name) >= PATH_MAX)
 		return -ENAMETOOLONG;
 	fd = open(path, (write ? O_RDWR : O_RDONLY) | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
@@ -110,35 +114,10 @@ static int open_node(struct act_weights *weights, unsigned int node, const char 
 	return read_weight(fd, &weights->found[node]);
 }
 
-int act_weights__open(struct act_weights **opened, const struct act_nodes *nodes, const char *root,
-		      bool write, char why[TIER_TEXT])
+static void free_weights(struct act_mover *mover)
 {
-	struct act_weights *weights = mmap(NULL, sizeof(*weights), PROT_READ | PROT_WRITE,
-					   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	int err;
+	struct act_weights *weights = mover->weights;
 
-	if (weights == MAP_FAILED)
-		return -ENOMEM;
-	weights->nodes = *nodes;
-	weights->automatic = -1;
-	for (unsigned int i = 0; i < NUMA_NODES; i++)
-		weights->fds[i] = -1;
-	err = open_automatic(weights, root, write);
-	for (unsigned int i = 0; !err && i < NUMA_NODES; i++)
-		if (has(weights, i))
-			err = open_node(weights, i, root, write);
-	if (!err) {
-		*opened = weights;
-		return 0;
-	}
-	snprintf(why, TIER_TEXT, "cannot use the weights in " ACT_WEIGHTS ": %s%s", strerror(-err),
-		 err == -EACCES ? "; run it as root" : "");
-	act_weights__free(weights);
-	return err;
-}
-
-void act_weights__free(struct act_weights *weights)
-{
 	if (!weights)
 		return;
 	for (unsigned int i = 0; i < NUMA_NODES; i++)
@@ -149,7 +128,34 @@ void act_weights__free(struct act_weights *weights)
 	munmap(weights, sizeof(*weights));
 }
 
-int act_weights__share(const struct act_weights *weights, double *share)
+/* Opens the files of all nodes. */
+static int open_weights(struct act_mover *mover, const struct act_config *config,
+			char why[TIER_TEXT])
+{
+	struct act_weights *weights = mmap(NULL, sizeof(*weights), PROT_READ | PROT_WRITE,
+					   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	bool write = !config->dry_run;
+	int err;
+
+	if (weights == MAP_FAILED)
+		return -ENOMEM;
+	mover->weights = weights;
+	weights->nodes = mover->nodes;
+	weights->automatic = -1;
+	for (unsigned int i = 0; i < NUMA_NODES; i++)
+		weights->fds[i] = -1;
+	err = open_automatic(weights, config->root, write);
+	for (unsigned int i = 0; !err && i < NUMA_NODES; i++)
+		if (has(weights, i))
+			err = open_node(weights, i, config->root, write);
+	if (err)
+		snprintf(why, TIER_TEXT, "cannot use the weights in " ACT_WEIGHTS ": %s%s",
+			 strerror(-err), err == -EACCES ? "; run it as root" : "");
+	return err;
+}
+
+/* -EBUSY: another program changed a weight. */
+static int read_share(const struct act_weights *weights, double *share)
 {
 	double near = 0, sum = 0;
 
@@ -170,7 +176,8 @@ int act_weights__share(const struct act_weights *weights, double *share)
 	return 0;
 }
 
-int act_weights__set(struct act_weights *weights, double share)
+/* -EIO: the kernel has others than those that were set. */
+static int set_share(struct act_weights *weights, double share)
 {
 	unsigned int fit[2];
 	double now;
@@ -186,13 +193,21 @@ int act_weights__set(struct act_weights *weights, double share)
 		err = write_weight(weights->fds[i], weights->set[i]);
 	}
 	if (!err)
-		err = act_weights__share(weights, &now);
+		err = read_share(weights, &now);
 	return err == -EBUSY ? -EIO : err;
 }
 
-/* Tries all of them. */
-int act_weights__undo(const struct act_weights *weights)
+static int weigh(struct act_mover *mover, const struct act_order *order, double *now)
 {
+	int err = order->weigh ? set_share(mover->weights, order->share) : 0;
+
+	return err ? err : read_share(mover->weights, now);
+}
+
+/* If any was written, all become what was found. Tries all of them. */
+static int undo(const struct act_mover *mover)
+{
+	const struct act_weights *weights = mover->weights;
 	int err = 0;
 
 	if (!weights->written)
@@ -242,3 +257,31 @@ double act_weights__aim(double placement, double now, double shift)
 
 	return fmax(0, fmin(1, aim));
 }
+
+static int look(const char *root, char why[TIER_TEXT])
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s" ACT_WEIGHTS, root);
+	if (access(path, F_OK)) {
+		snprintf(why, TIER_TEXT,
+			 "the kernel has no " ACT_WEIGHTS
+			 "; it takes Linux 6.9, or --act move_pages");
+		return -EOPNOTSUPP;
+	}
+	snprintf(why, TIER_TEXT,
+		 "tierlat --act: weights of new pages, for processes with the policy weighted "
+		 "interleave");
+	return 0;
+}
+
+const struct act_method act_weights = {
+	.name = "weighted-interleave",
+	.weighs = true,
+	.left = "not all weights could be put back",
+	.look = look,
+	.open = open_weights,
+	.weigh = weigh,
+	.undo = undo,
+	.free = free_weights,
+};

@@ -10,8 +10,6 @@
 #include <core/first_line.h>
 #include <core/numa_nodes.h>
 
-#include "act_weights.h"
-
 #define LEAST_LIMIT_NS 5000000ULL
 #define LEAST_BYTES 4096
 #define LEAST_WEIGHT 0.0025 /* weights give no share more exactly */
@@ -50,6 +48,7 @@ const struct table_column action_columns[ACTION_COLUMNS] = {
 
 struct actor {
 	struct act_config config;
+	const struct act_method *method;
 	struct steer steer;
 	struct act *act; /* NULL: it stopped */
 	const struct tier_model *model;
@@ -168,6 +167,7 @@ int actor__new(struct actor **opened, const struct act_config *config,
 	if (!actor)
 		return -ENOMEM;
 	actor->config = *config;
+	actor->method = act_method__find(config->method);
 	actor->model = tier__model(tier);
 	actor->pair = *pair;
 	actor->samples = tier__samples(tier);
@@ -316,14 +316,14 @@ static int full(struct actor *actor, struct table *table, double shift)
 
 /*
  * Tells the decision what became of it. What there was no time for did not fail. What DAMON did not
- * move has been judged by act_damon.h.
+ * move has been judged by act_damon.c.
  */
 static void tell(struct actor *actor, double shift, double done, int64_t bytes,
 		 const struct act_done *moved)
 {
 	if (moved->late)
 		shift *= fmin(1, (double)moved->tried / (double)llabs((long long)bytes));
-	if (act__is_damon(actor->config.method))
+	if (actor->method->judges)
 		shift = done / shift > 0 ? done : 0;
 	if (shift != 0 && !isnan(done))
 		steer__moved(&actor->steer, shift, done);
@@ -393,8 +393,8 @@ static int weigh(struct actor *actor, struct table *table, const struct steer_an
 /* What is written if there is no page whose placement counts. */
 static const char *no_memory(const struct actor *actor)
 {
-	return act__weighs(actor->config.method) ? "no memory with weighted interleave"
-						 : "no memory on these nodes";
+	return actor->method->weighs ? "no memory with weighted interleave"
+				     : "no memory on these nodes";
 }
 
 int actor__quantum(struct actor *actor, struct table *table, uint64_t time_ns,
@@ -426,7 +426,7 @@ int actor__quantum(struct actor *actor, struct table *table, uint64_t time_ns,
 		return err;
 	if (isnan(load.placement))
 		return set_action(actor, table, "wait", no_memory(actor), 0);
-	if (act__weighs(actor->config.method))
+	if (actor->method->weighs)
 		steer__follow(&actor->steer, load.placement);
 	steer__set_unit(&actor->steer,
 			(double)actor->large / (double)(place.near_bytes + place.far_bytes));
@@ -437,7 +437,7 @@ int actor__quantum(struct actor *actor, struct table *table, uint64_t time_ns,
 		return stop(actor, table, answer.why);
 	if (answer.verdict != STEER_MOVE)
 		return set_action(actor, table, names[answer.verdict], answer.why, 0);
-	if (act__weighs(actor->config.method))
+	if (actor->method->weighs)
 		return weigh(actor, table, &answer, &place);
 	length /= 2;
 	return move(actor, table, &answer, &place,
@@ -476,8 +476,7 @@ static void list_nodes(const struct actor *actor, uint64_t mask, char text[TIER_
 
 void actor__describe(const struct actor *actor, char text[TIER_TEXT])
 {
-	snprintf(text, TIER_TEXT, "; %spages %s by %s between",
-		 act__weighs(actor->config.method) ? "new " : "",
+	snprintf(text, TIER_TEXT, "; %spages %s by %s between", actor->method->weighs ? "new " : "",
 		 actor->config.dry_run ? "would move" : "move", actor->config.method);
 	list_nodes(actor, actor->masks.near, text);
 	snprintf(text + strlen(text), TIER_TEXT - strlen(text), " and");

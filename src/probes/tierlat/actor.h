@@ -36,7 +36,10 @@ struct actor_pair {
 
 struct actor;
 
-/* Errors as act__open(); -EINVAL: it must be told which socket. */
+/*
+ * Errors, with one line in `why`. -EBUSY: another latscope acts; -EINVAL: it must be told which
+ * socket.
+ */
 int actor__new(struct actor **actor, const struct act_config *config,
 	       const struct steer_config *steer, const struct tier *tier,
 	       const struct actor_pair *pair, char why[TIER_TEXT]);

@@ -282,18 +282,11 @@ static error_t parse(void *own, int key, char *arg)
 	return parse_act(command, key, arg);
 }
 
-static bool is_known(const char *method)
-{
-	for (size_t i = 0; act_methods[i]; i++)
-		if (!strcmp(act_methods[i], method))
-			return true;
-	return false;
-}
-
 static int check_act(const struct tierlat_command *command)
 {
 	const struct act_config *act = &command->config.act;
 	int targets = !!act->target.pid + !!act->target.cgroup + act->target.system;
+	const struct act_method *method = act->method ? act_method__find(act->method) : NULL;
 	struct options *options = command->options;
 
 	if (!act->method && (targets || act->dry_run || act->keep || act->socket >= 0))
@@ -301,17 +294,17 @@ static int check_act(const struct tierlat_command *command)
 					      "--keep are for --act");
 	if (!act->method)
 		return 0;
-	if (!is_known(act->method))
+	if (!method)
 		return options__fail(options, "--act '%.32s': unknown method; use %s, %s or %s",
-				     act->method, act_methods[0], act_methods[1], act_methods[2]);
+				     act->method, act_methods[0]->name, act_methods[1]->name,
+				     act_methods[2]->name);
 	if (targets != 1)
 		return options__fail(options, "--act needs one of --pid, --cgroup and --system");
-	if (act__is_damon(act->method) && act->target.pid)
-		return options__fail(options, "--act damon --pid: DAMON moves by physical address "
-					      "and cannot be limited to a process; use --cgroup, "
-					      "--system or --act move_pages");
-	if (act__is_damon(act->method) && act->keep)
-		return options__fail(options, "--act damon puts no page back: leave out --keep");
+	if (method->no_pid && act->target.pid)
+		return options__fail(options, "--act %s --pid: %s", method->name, method->no_pid);
+	if (method->no_keep && act->keep)
+		return options__fail(options, "--act %s %s: leave out --keep", method->name,
+				     method->no_keep);
 	if (act->dry_run && act->keep)
 		return options__fail(options, "--dry-run moves nothing: leave out --keep");
 	if (command->reset)
@@ -423,7 +416,11 @@ static const char *method(unsigned int nth, const char **about)
 
 static const char *const *values(const char *option)
 {
-	return strcmp(option, "act") ? NULL : act_methods;
+	static const char *names[8];
+
+	for (size_t i = 0; act_methods[i] && i + 1 < sizeof(names) / sizeof(names[0]); i++)
+		names[i] = act_methods[i]->name;
+	return strcmp(option, "act") ? NULL : names;
 }
 
 static void examine_acting(void)
@@ -432,8 +429,8 @@ static void examine_acting(void)
 	int err;
 
 	for (size_t i = 0; act_methods[i]; i++) {
-		err = act__look(act_methods[i], "", why);
-		doctor__finding(" ", act_methods[i], err ? "no" : "yes", why);
+		err = act__look(act_methods[i]->name, "", why);
+		doctor__finding(" ", act_methods[i]->name, err ? "no" : "yes", why);
 	}
 }
 
