@@ -143,16 +143,6 @@ static int measure(struct tierlat_test *test, unsigned int threads, unsigned int
 	return err ? err : ended;
 }
 
-static const char *in_ns(char *text, double ns)
-{
-	return units__ns(text, ns);
-}
-
-static const char *in_rate(char *text, double rate)
-{
-	return units__rate(text, rate);
-}
-
 static void note_rest(struct tierlat_test *test, const struct tierlat_result *idle)
 {
 	char text[UNITS_TEXT];
@@ -176,7 +166,7 @@ static void check_idle(struct tierlat_test *test, const struct tierlat_result *i
 
 	if (idle->local.rate_known)
 		check__rise(validate, "requests of a pointer chase", idle->steps_rate, 0.5,
-			    idle->local.rate, in_rate);
+			    idle->local.rate, units__rate);
 	if (idle->local.clock_hz > 0)
 		check__number(validate, "uncore clock, GHz", 0.3, 6, idle->local.clock_hz / 1e9);
 	if (lacking) {
@@ -206,9 +196,9 @@ static int check_loaded(struct tierlat_test *test, const struct tierlat_result *
 	}
 	if (loaded.local.rate_known)
 		check__rise(test->validate, "requests, all CPUs at once", idle->local.rate, 2,
-			    loaded.local.rate, in_rate);
+			    loaded.local.rate, units__rate);
 	check__rise(test->validate, "latency, all CPUs at once", idle->local.latency_ns, RISE,
-		    loaded.local.latency_ns, in_ns);
+		    loaded.local.latency_ns, units__ns);
 	return 0;
 }
 

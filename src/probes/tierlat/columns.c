@@ -221,47 +221,50 @@ static int add_socket(struct tier_rows *rows, struct table *table, uint64_t time
 	return err;
 }
 
-static int add_raw(const struct tier_rows *rows, struct table *table, uint64_t time_ns,
-		   unsigned int socket, unsigned int box, unsigned int position)
-{
-	struct tier_raw raw;
-	int err;
-
-	if (!tier__raw(rows->tier, socket, box, position, &raw))
-		return 0;
-	err = table__add_row(table, time_ns);
-	if (err)
-		return err;
-	table__set_integer(table, TIER_SOCKET, tier__socket(rows->tier, socket));
-	table__set_integer(table, TIER_RAW_BOX, raw.id);
-	if (raw.own)
-		table__set_integer(table, TIER_RAW_OCCUPANCY, (int64_t)raw.occupancy);
-	if (raw.inserts_known)
-		table__set_integer(table, TIER_RAW_INSERTS, (int64_t)raw.inserts);
-	if (raw.clocks_known)
-		table__set_integer(table, TIER_RAW_CLOCKS, (int64_t)raw.clocks);
-	table__set_real(table, TIER_RAW_NS, raw.ns);
-	table__set_real(table, TIER_RAW_CLOCK_NS, raw.clock_ns);
-	return table__set_text(table, TIER_NAME, rows->model->tiers[raw.tier].name);
-}
-
-bool tier_rows__is_raw(const struct table *table, size_t row)
-{
-	return table__columns(table) > TIER_RAW_BOX && table__value(table, row, TIER_RAW_BOX).known;
-}
+/* Sets the values of a new row. */
+typedef int set_row(const struct tier_rows *rows, struct table *table, int socket,
+		    const struct tier_raw *raw);
 
 /* Adds a row for each socket, box and tier of which the box counted something. */
-static int add_boxes(const struct tier_rows *rows, struct table *table, uint64_t time_ns)
+static int add_boxes(const struct tier_rows *rows, struct table *table, uint64_t time_ns,
+		     set_row *set)
 {
+	struct tier_raw raw;
 	int err = 0;
 
 	for (unsigned int i = 0; i < rows->sockets; i++) {
 		unsigned int all = tier__boxes(rows->tier, i) * rows->tiers;
 
-		for (unsigned int n = 0; !err && n < all; n++)
-			err = add_raw(rows, table, time_ns, i, n / rows->tiers, n % rows->tiers);
+		for (unsigned int n = 0; !err && n < all; n++) {
+			if (!tier__raw(rows->tier, i, n / rows->tiers, n % rows->tiers, &raw))
+				continue;
+			err = table__add_row(table, time_ns);
+			if (!err)
+				err = set(rows, table, tier__socket(rows->tier, i), &raw);
+		}
 	}
 	return err;
+}
+
+static int set_raw(const struct tier_rows *rows, struct table *table, int socket,
+		   const struct tier_raw *raw)
+{
+	table__set_integer(table, TIER_SOCKET, socket);
+	table__set_integer(table, TIER_RAW_BOX, raw->id);
+	if (raw->own)
+		table__set_integer(table, TIER_RAW_OCCUPANCY, (int64_t)raw->occupancy);
+	if (raw->inserts_known)
+		table__set_integer(table, TIER_RAW_INSERTS, (int64_t)raw->inserts);
+	if (raw->clocks_known)
+		table__set_integer(table, TIER_RAW_CLOCKS, (int64_t)raw->clocks);
+	table__set_real(table, TIER_RAW_NS, raw->ns);
+	table__set_real(table, TIER_RAW_CLOCK_NS, raw->clock_ns);
+	return table__set_text(table, TIER_NAME, rows->model->tiers[raw->tier].name);
+}
+
+bool tier_rows__is_raw(const struct table *table, size_t row)
+{
+	return table__columns(table) > TIER_RAW_BOX && table__value(table, row, TIER_RAW_BOX).known;
 }
 
 int tier_rows__add(struct tier_rows *rows, struct table *table, uint64_t time_ns,
@@ -271,17 +274,14 @@ int tier_rows__add(struct tier_rows *rows, struct table *table, uint64_t time_ns
 
 	for (unsigned int i = 0; !err && i < rows->sockets; i++)
 		err = add_socket(rows, table, time_ns, i, &samples[i * rows->tiers]);
-	return err || !rows->config.raw ? err : add_boxes(rows, table, time_ns);
+	return err || !rows->config.raw ? err : add_boxes(rows, table, time_ns, set_raw);
 }
 
-static int add_cha(struct table *table, uint64_t time_ns, int socket, const struct tier_raw *raw,
-		   const char *tier)
+static int set_cha(const struct tier_rows *rows, struct table *table, int socket,
+		   const struct tier_raw *raw)
 {
 	double open = (double)raw->occupancy * raw->clock_ns;
-	int err = table__add_row(table, time_ns);
 
-	if (err)
-		return err;
 	table__set_integer(table, CHA_SOCKET, socket);
 	table__set_integer(table, CHA_BOX, raw->id);
 	table__set_real(table, CHA_CLOCK, 1e3 / raw->clock_ns);
@@ -292,21 +292,10 @@ static int add_cha(struct table *table, uint64_t time_ns, int socket, const stru
 		if (raw->inserts_known && raw->inserts)
 			table__set_real(table, CHA_LATENCY, open / (double)raw->inserts);
 	}
-	return table__set_text(table, CHA_TIER, tier);
+	return table__set_text(table, CHA_TIER, rows->model->tiers[raw->tier].name);
 }
 
 int tier_rows__add_chas(const struct tier_rows *rows, struct table *table, uint64_t time_ns)
 {
-	struct tier_raw raw;
-	int err = 0;
-
-	for (unsigned int i = 0; i < rows->sockets; i++) {
-		unsigned int all = tier__boxes(rows->tier, i) * rows->tiers;
-
-		for (unsigned int n = 0; !err && n < all; n++)
-			if (tier__raw(rows->tier, i, n / rows->tiers, n % rows->tiers, &raw))
-				err = add_cha(table, time_ns, tier__socket(rows->tier, i), &raw,
-					      rows->model->tiers[raw.tier].name);
-	}
-	return err;
+	return add_boxes(rows, table, time_ns, set_cha);
 }

@@ -227,7 +227,7 @@ void tier_latency__of_samples(struct tier_latency *result, const struct tier_mod
 			continue;
 		result->boxes++;
 		result->inserts += deltas[i].counts[1];
-		latency += (double)deltas[i].counts[0] * model->scale;
+		latency += (double)deltas[i].counts[0] * TIER_AMD_SCALE;
 		elapsed_ns += (double)deltas[i].elapsed_ns;
 	}
 	if (!result->boxes)

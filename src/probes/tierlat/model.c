@@ -109,36 +109,37 @@ static const struct tier_layout snr_layout = {
 	.enable = 1 << 22,
 };
 
-#define SKX_TIERS                                                                \
+#define SKX_MODEL                                                                \
+	.layout = &skx_layout, .clock = 0x00,                                    \
 	.tiers = { { SKX_TIER("local", "memory of this socket", 0x40432) },      \
 		   { SKX_TIER("remote", "memory of other sockets", 0x40431) } }, \
 	.nr_tiers = 2
 
+/* DDR and persistent memory, of this socket and of others. */
+#define PMM_TIERS \
+	.tiers = { { LOCAL_DDR }, { REMOTE_DDR }, { LOCAL_PMM }, { REMOTE_PMM } }, .nr_tiers = 4
+
+/* DRd_Opt, of this socket and of others. */
+#define OPT_TIERS .tiers = { { LOCAL_OPT }, { REMOTE_OPT } }, .nr_tiers = 2
+
+#define ZEN_MODEL .kind = TIER_AMD_L3, .tiers = { AMD_TIERS }, .nr_tiers = 4
+
 static const struct tier_model skx = {
 	.name = "skx",
 	.title = "Skylake-SP",
-	.layout = &skx_layout,
-	.clock = 0x00,
-	.scale = 1,
-	SKX_TIERS,
+	SKX_MODEL,
 };
 
 static const struct tier_model clx = {
 	.name = "clx",
 	.title = "Cascade Lake-SP",
-	.layout = &skx_layout,
-	.clock = 0x00,
-	.scale = 1,
-	SKX_TIERS,
+	SKX_MODEL,
 };
 
 static const struct tier_model cpx = {
 	.name = "cpx",
 	.title = "Cooper Lake",
-	.layout = &skx_layout,
-	.clock = 0x00,
-	.scale = 1,
-	SKX_TIERS,
+	SKX_MODEL,
 };
 
 static const struct tier_model icx = {
@@ -146,9 +147,7 @@ static const struct tier_model icx = {
 	.title = "Ice Lake-SP",
 	.layout = &icx_layout,
 	.clock = 0x00,
-	.scale = 1,
-	.tiers = { { LOCAL_DDR }, { REMOTE_DDR }, { LOCAL_PMM }, { REMOTE_PMM } },
-	.nr_tiers = 4,
+	PMM_TIERS,
 };
 
 static const struct tier_model spr = {
@@ -156,9 +155,7 @@ static const struct tier_model spr = {
 	.title = "Sapphire Rapids",
 	.layout = &spr_layout,
 	.clock = 0x01,
-	.scale = 1,
-	.tiers = { { LOCAL_DDR }, { REMOTE_DDR }, { LOCAL_PMM }, { REMOTE_PMM } },
-	.nr_tiers = 4,
+	PMM_TIERS,
 };
 
 /* The only one whose public files have a filter for type-3 memory. */
@@ -167,7 +164,6 @@ static const struct tier_model emr = {
 	.title = "Emerald Rapids",
 	.layout = &spr_layout,
 	.clock = 0x01,
-	.scale = 1,
 	.tiers = { { LOCAL_DDR }, { REMOTE_DDR }, { LOCAL_CXL }, { LOCAL_PMM }, { REMOTE_PMM } },
 	.nr_tiers = 5,
 };
@@ -178,9 +174,7 @@ static const struct tier_model gnr = {
 	.layout = &gnr_layout,
 	.dies = 3,
 	.clock = 0x01,
-	.scale = 1,
-	.tiers = { { LOCAL_DDR }, { REMOTE_DDR }, { LOCAL_PMM }, { REMOTE_PMM } },
-	.nr_tiers = 4,
+	PMM_TIERS,
 };
 
 static const struct tier_model srf = {
@@ -189,10 +183,8 @@ static const struct tier_model srf = {
 	.layout = &gnr_layout,
 	.dies = 2,
 	.clock = 0x01,
-	.scale = 1,
 	.derived = true,
-	.tiers = { { LOCAL_OPT }, { REMOTE_OPT } },
-	.nr_tiers = 2,
+	OPT_TIERS,
 };
 
 /* No public table lists its registers: Linux discovers them from the hardware. */
@@ -201,10 +193,8 @@ static const struct tier_model cwf = {
 	.title = "Clearwater Forest",
 	.dies = 3,
 	.clock = 0x01,
-	.scale = 1,
 	.derived = true,
-	.tiers = { { LOCAL_OPT }, { REMOTE_OPT } },
-	.nr_tiers = 2,
+	OPT_TIERS,
 };
 
 static const struct tier_model snr = {
@@ -212,7 +202,6 @@ static const struct tier_model snr = {
 	.title = "Snow Ridge",
 	.layout = &snr_layout,
 	.clock = 0x00,
-	.scale = 1,
 	.tiers = { { ALL_OPT } },
 	.nr_tiers = 1,
 };
@@ -222,7 +211,6 @@ static const struct tier_model grr = {
 	.title = "Grand Ridge",
 	.layout = &gnr_layout,
 	.clock = 0x01,
-	.scale = 1,
 	.tiers = { { ALL_OPT } },
 	.nr_tiers = 1,
 };
@@ -230,30 +218,21 @@ static const struct tier_model grr = {
 static const struct tier_model zen4 = {
 	.name = "zen4",
 	.title = "AMD Zen 4",
-	.kind = TIER_AMD_L3,
-	.scale = 10,
-	.tiers = { AMD_TIERS },
-	.nr_tiers = 4,
+	ZEN_MODEL,
 };
 
 static const struct tier_model zen5 = {
 	.name = "zen5",
 	.title = "AMD Zen 5",
-	.kind = TIER_AMD_L3,
-	.scale = 10,
 	.in_ns = true,
-	.tiers = { AMD_TIERS },
-	.nr_tiers = 4,
+	ZEN_MODEL,
 };
 
 static const struct tier_model zen6 = {
 	.name = "zen6",
 	.title = "AMD Zen 6",
-	.kind = TIER_AMD_L3,
-	.scale = 10,
 	.in_ns = true,
-	.tiers = { AMD_TIERS },
-	.nr_tiers = 4,
+	ZEN_MODEL,
 };
 
 const struct tier_model *const tier_models[] = { &skx, &clx, &cpx, &icx,  &spr,	 &emr,	&gnr, &srf,

@@ -18,6 +18,7 @@
 #define TIER_COUNTERS 4 /* of an Intel box */
 #define TIER_BOXES 128 /* of a socket, more than any known */
 #define TIER_BITS 48 /* of a counter */
+#define TIER_AMD_SCALE 10 /* a unit of AMD's latency event */
 #define TIER_LINE 64 /* bytes of a request */
 
 enum tier_kind { TIER_TOR, TIER_AMD_L3 };
@@ -61,7 +62,6 @@ struct tier_model {
 	enum tier_kind kind;
 	const struct tier_layout *layout; /* NULL: perf only */
 	uint64_t clock; /* config of CLOCKTICKS */
-	double scale; /* AMD: a unit of the latency event; TOR: 1 */
 	/* the event files list inserts by tier, but occupancy only of all tiers together */
 	bool derived;
 	unsigned int dies; /* with a clock of their own, at most; 0: one clock for the socket */

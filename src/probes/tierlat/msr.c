@@ -15,34 +15,27 @@
 
 #include <core/restore.h>
 
-typedef int visit_box(struct tier *tier, struct msr_socket *socket, struct msr_box *box, void *arg);
+typedef int visit_box(struct tier *tier, const struct msr_socket *socket, struct msr_box *box);
 
 /* Calls a function for all boxes of all sockets until it returns other than 0. */
-static int each_box(struct tier *tier, visit_box *visit, void *arg)
+static int each_box(struct tier *tier, visit_box *visit)
 {
 	struct msr *msr = tier->state;
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < tier->nr_sockets; i++) {
 		for (unsigned int b = 0; !err && b < tier->sockets[i].nr_boxes; b++)
-			err = visit(tier, &msr->sockets[i], &msr->sockets[i].boxes[b], arg);
+			err = visit(tier, &msr->sockets[i], &msr->sockets[i].boxes[b]);
 	}
 	return err;
 }
 
-static int keep(struct tier *tier, struct msr_socket *socket, struct msr_box *box, void *arg)
-{
-	(void)arg;
-	return msr_box__keep(tier, socket, box);
-}
-
-static int refuse_running(struct tier *tier, struct msr_socket *socket, struct msr_box *box,
-			  void *arg)
+static int refuse_running(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
 {
 	int counter = msr_box__running(tier, box);
 	const struct msr *msr = tier->state;
 
-	(void)socket, (void)arg;
+	(void)socket;
 	if (counter < 0)
 		return 0;
 	if (msr->left)
@@ -54,20 +47,13 @@ static int refuse_running(struct tier *tier, struct msr_socket *socket, struct m
 			  (unsigned long long)box->registers[counter].found);
 }
 
-static int count_running(struct tier *tier, struct msr_socket *socket, struct msr_box *box,
-			 void *arg)
+static int count_running(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
 {
-	unsigned int *running = arg;
+	struct msr *msr = tier->state;
 
 	(void)socket;
-	*running += msr_box__running(tier, box) >= 0;
-	return 0;
-}
-
-static int forget(struct tier *tier, struct msr_socket *socket, struct msr_box *box, void *arg)
-{
-	(void)socket, (void)arg;
-	msr_box__forget(tier, box);
+	msr->nr_running += msr_box__running(tier, box) >= 0;
+	msr->nr_boxes++;
 	return 0;
 }
 
@@ -79,7 +65,7 @@ static int keep_all(struct tier *tier, struct msr *msr)
 {
 	int err;
 
-	err = each_box(tier, keep, NULL);
+	err = each_box(tier, msr_box__keep);
 	if (err)
 		return err;
 	msr->left = msr__is_left(tier);
@@ -88,36 +74,28 @@ static int keep_all(struct tier *tier, struct msr *msr)
 	if (err)
 		return err;
 	if (!tier->config.take)
-		err = each_box(tier, refuse_running, NULL);
-	return err || !msr->left ? err : each_box(tier, forget, NULL);
-}
-
-static int reset(struct tier *tier, struct msr_socket *socket, struct msr_box *box, void *arg)
-{
-	(void)arg;
-	return msr_box__reset(tier, socket, box);
+		err = each_box(tier, refuse_running);
+	return err || !msr->left ? err : each_box(tier, msr_box__forget);
 }
 
 int msr__reset(struct tier *tier, char done[TIER_TEXT])
 {
-	unsigned int running = 0, boxes = 0;
+	const struct msr *msr = tier->state;
 	int err;
 
-	err = each_box(tier, keep, NULL);
+	err = each_box(tier, msr_box__keep);
 	if (err)
 		return err;
-	each_box(tier, count_running, &running);
-	for (unsigned int i = 0; i < tier->nr_sockets; i++)
-		boxes += tier->sockets[i].nr_boxes;
-	err = each_box(tier, reset, NULL);
+	each_box(tier, count_running);
+	err = each_box(tier, msr_box__reset);
 	if (err)
 		return err;
 	snprintf(done, TIER_TEXT,
 		 "reset %u CHA%s on %u socket%s: all off, filters and counts as after power-on; "
 		 "%u counted%s",
-		 boxes, boxes == 1 ? "" : "s", tier->nr_sockets, tier->nr_sockets == 1 ? "" : "s",
-		 running,
-		 !running	      ? ""
+		 msr->nr_boxes, msr->nr_boxes == 1 ? "" : "s", tier->nr_sockets,
+		 tier->nr_sockets == 1 ? "" : "s", msr->nr_running,
+		 !msr->nr_running     ? ""
 		 : msr__is_left(tier) ? ", as a latscope that was killed left them"
 				      : ", as another program had set them");
 	return 0;
@@ -224,19 +202,10 @@ static int read_socket(struct tier *tier, unsigned int i, unsigned int *good)
 	return last;
 }
 
-static bool all_lost(const struct tier *tier)
+static int is_in_use(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
 {
-	const struct msr *msr = tier->state;
-
-	for (unsigned int i = 0; i < tier->nr_sockets; i++) {
-		for (unsigned int b = 0; b < tier->sockets[i].nr_boxes; b++) {
-			const struct msr_box *box = &msr->sockets[i].boxes[b];
-
-			if (!box->lost && !box->reset)
-				return false;
-		}
-	}
-	return true;
+	(void)tier, (void)socket;
+	return !box->lost && !box->reset;
 }
 
 static int msr__read(struct tier *tier)
@@ -248,7 +217,7 @@ static int msr__read(struct tier *tier)
 		err = read_socket(tier, i, &good);
 		last = err ? err : last;
 	}
-	if (all_lost(tier))
+	if (!each_box(tier, is_in_use))
 		return tier__fail(tier, -EBUSY, "end the program that uses them (perf, pcm)",
 				  "another program reprogrammed or reset every CHA");
 	return good || !last ? 0 : tier__fail(tier, last, NULL, "%s", tier__say(tier));

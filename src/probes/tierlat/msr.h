@@ -67,10 +67,11 @@ struct msr {
 	bool failed_write; /* the last failed access */
 	bool left; /* a killed latscope had left the boxes programmed */
 	int lock; /* descriptor; -1: there is none */
+	unsigned int nr_boxes, nr_running; /* found by msr__reset() */
 	struct msr_socket sockets[TIER_SOCKETS];
 };
 
-/* msr_find.c: as tier_method_ops.find() */
+/* msr_find.c: the find() of the method */
 int msr__find(struct tier *tier);
 
 /* msr_root.c: -EPERM: others than root can change what is in --msr-root. */
@@ -103,7 +104,7 @@ int msr_box__keep(struct tier *tier, const struct msr_socket *socket, struct msr
 int msr_box__running(const struct tier *tier, const struct msr_box *box); /* counter; -1: none */
 void msr_box__plan(const struct tier *tier, struct msr_box *box, const struct tier_share *share);
 int msr_box__reset(struct tier *tier, const struct msr_socket *socket, struct msr_box *box);
-void msr_box__forget(const struct tier *tier, struct msr_box *box);
+int msr_box__forget(struct tier *tier, const struct msr_socket *socket, struct msr_box *box);
 int msr_box__start(struct tier *tier, const struct msr_socket *socket, struct msr_box *box,
 		   const struct tier_share *share);
 

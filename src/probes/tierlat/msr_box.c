@@ -172,11 +172,13 @@ static uint64_t initial(const struct tier *tier, unsigned int slot)
 	return slot == MSR_FILTER1 ? tier->model->layout->filter1_initial : 0;
 }
 
-void msr_box__forget(const struct tier *tier, struct msr_box *box)
+int msr_box__forget(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
 {
+	(void)socket;
 	box->control = 0;
 	for (unsigned int i = 0; i < MSR_SLOTS; i++)
 		box->registers[i].found = initial(tier, i);
+	return 0;
 }
 
 int msr_box__reset(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
@@ -270,15 +272,15 @@ static int is_stolen(struct tier *tier, const struct msr_socket *socket, const s
 }
 
 static void note(struct tier *tier, const struct msr_socket *socket, const struct msr_box *box,
-		 const char *what)
+		 const char *what, const char *number)
 {
-	tier__note(tier, what, "", "CHA %u (CPU %u)", box->id, socket->cpus[socket->at]);
+	tier__note(tier, what, number, "CHA %u (CPU %u)", box->id, socket->cpus[socket->at]);
 }
 
 static void lose(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
 {
 	box->lost = true;
-	note(tier, socket, box, "reprogrammed by another program (perf? pcm?); no longer used");
+	note(tier, socket, box, "reprogrammed by another program (perf? pcm?); no longer used", "");
 }
 
 /* A program that sets only a counter leaves its control unchanged, but the gain is then absurd. */
@@ -309,13 +311,7 @@ static void note_late(struct tier *tier, const struct msr_socket *socket, const 
 	snprintf(what, sizeof(what),
 		 "not read for %llu min, in which it may wrap more than once; interval dropped",
 		 (unsigned long long)(delta->elapsed_ns / NS_PER_MIN));
-	note(tier, socket, box, what);
-}
-
-static void note_clock(struct tier *tier, const struct msr_socket *socket,
-		       const struct msr_box *box, const char *what, const char *number)
-{
-	tier__note(tier, what, number, "CHA %u (CPU %u)", box->id, socket->cpus[socket->at]);
+	note(tier, socket, box, what, "");
 }
 
 /*
@@ -331,21 +327,18 @@ static bool is_clock_sound(struct tier *tier, const struct msr_socket *socket, s
 	double low = (double)clocks * 1e9 / most_ns, high = (double)clocks * 1e9 / least_ns;
 	double before = box->clock_hz;
 	double hz = (double)clocks * 1e9 / fmax((double)delta->counted_ns, 1);
+	const char *what = NULL;
 	char number[32];
 
 	box->clock_hz = high < 1.1 * low ? hz : 0;
 	snprintf(number, sizeof(number), " (%.3g GHz)", hz / 1e9);
-	if (low > FASTEST_HZ || high < SLOWEST_HZ) {
-		note_clock(tier, socket, box,
-			   "counts a clock outside 0.2 to 5 GHz; interval dropped", number);
-		return false;
-	}
-	if (before > 0 && (low > MOST_CHANGE * before || high < before / MOST_CHANGE)) {
-		note_clock(tier, socket, box, "counts a clock that jumped; interval dropped",
-			   number);
-		return false;
-	}
-	return true;
+	if (low > FASTEST_HZ || high < SLOWEST_HZ)
+		what = "counts a clock outside 0.2 to 5 GHz; interval dropped";
+	else if (before > 0 && (low > MOST_CHANGE * before || high < before / MOST_CHANGE))
+		what = "counts a clock that jumped; interval dropped";
+	if (what)
+		note(tier, socket, box, what, number);
+	return !what;
 }
 
 /* Judges the gain since the last read; notes why it is invalid. */
@@ -360,13 +353,14 @@ static bool may_be_counted(struct tier *tier, const struct msr_socket *socket, s
 		return false;
 	}
 	if (box->last.was_frozen || !clocks) {
-		note(tier, socket, box, "frozen by another program (perf? pcm?); interval dropped");
+		note(tier, socket, box, "frozen by another program (perf? pcm?); interval dropped",
+		     "");
 		return false;
 	}
 	if (!is_sound(delta, share)) {
 		box->reset = true;
 		note(tier, socket, box,
-		     "reset by another program (perf? pcm? another latscope?); no longer used");
+		     "reset by another program (perf? pcm? another latscope?); no longer used", "");
 		return false;
 	}
 	return !clocked || is_clock_sound(tier, socket, box, delta, clocks);
@@ -426,7 +420,7 @@ void msr_box__reject(struct tier *tier, const struct msr_socket *socket, struct 
 {
 	box->before.tier = TIER_NO_TIER;
 	box->clock_hz = 0;
-	note_clock(tier, socket, box, what, number);
+	note(tier, socket, box, what, number);
 }
 
 /*

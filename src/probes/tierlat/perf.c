@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <core/vec.h>
+
 #include "internal.h"
 #include "sysfs.h"
 
@@ -28,7 +30,7 @@ struct group {
 struct perf {
 	struct sysfs_pmu *pmus;
 	struct group *groups;
-	unsigned int nr_groups, room;
+	unsigned int nr_groups;
 };
 
 /* The layout of PERF_FORMAT_GROUP with both times. */
@@ -73,18 +75,12 @@ static int find_pmus(struct tier *tier, struct perf *perf)
 
 static struct group *add_group(struct perf *perf)
 {
-	struct group *grown;
+	struct group *grown = vec__grow(perf->groups, perf->nr_groups, sizeof(*grown));
 
-	if (perf->nr_groups == perf->room) {
-		unsigned int room = perf->room ? 2 * perf->room : 64;
-
-		grown = reallocarray(perf->groups, room, sizeof(*grown));
-		if (!grown)
-			return NULL;
-		perf->groups = grown;
-		perf->room = room;
-	}
-	return memset(&perf->groups[perf->nr_groups++], 0, sizeof(struct group));
+	if (!grown)
+		return NULL;
+	perf->groups = grown;
+	return memset(&grown[perf->nr_groups++], 0, sizeof(*grown));
 }
 
 /* A box is a PMU on a socket; the cpumask names one CPU per socket, on AMD one per L3. */
