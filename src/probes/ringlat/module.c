@@ -19,11 +19,24 @@
 
 #include <uapi/latscope/ringlat.h>
 
-#include "module_code.h"
-
 #define PAGE 4096
 #define WINDOW 256 /* 0.1 ms: most windows fit between two timer interrupts */
 #define FRESH_WINDOW 16 /* the kernel handles a fault after each crossing, which takes long */
+
+/*
+ * module_code.S: the user half of crossings with the kernel module, and the same code without the
+ * crossing. Each writes `nr` samples.
+ */
+typedef void module_loop(struct ring_sample *samples, uint64_t nr, const void *absent);
+
+module_loop module__page_fault, module__page_fault_empty;
+/* `absent`: pages that are not mapped yet, one for each sample, which it maps. */
+module_loop module__fresh, module__fresh_empty;
+module_loop module__syscall, module__syscall_empty;
+module_loop module__syscall_fenced_empty; /* with the crossing of module__syscall() */
+
+/* The faulting load: the address of a SIGSEGV if the module's code is not in place. */
+extern const char module__load[];
 
 enum { PAGE_FAULT, SYSCALL, SYSCALL_FENCED, FRESH };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Crossings that the kernel module handles; see module_code.h. Registers in a loop:
+ * Crossings that the kernel module handles; see module.c. Registers in a loop:
  *
  *   rbx  the sample to be written next		rbp  samples left
  *   rdi  the address that is absent		r12, r13, r8  as the module wants them

@@ -56,7 +56,7 @@ struct ring_method {
 	bool guest; /* measures in its own guest */
 	bool gross; /* results are as stamped: no empty window is subtracted */
 	const char *between; /* if gross: what is counted with the crossing */
-	/* The same method, measuring as xperf does: a fresh page each time, and gross. */
+	/* The method user, measuring as xperf does: a fresh page each time, and gross. */
 	const struct ring_method *like_xperf;
 	unsigned int capability; /* capability needed until the end, CAP_...; 0: none */
 
