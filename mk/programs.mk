@@ -5,7 +5,7 @@ REFERENCE_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/selftest/reference/*.c
 REFERENCE := $(patsubst %.c,$(OUT)/%,$(call sources,tests/reference/*.c tests/ringlat/*.c))
 TORTURE := $(patsubst %.c,$(OUT)/%,$(wildcard tests/torture/*.c))
 MSRFS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/emu/msrfs/*.c))
-RESCTRLFS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/emu/resctrlfs/*.c)) $(OUT)/src/core/process_stat.o
+RESCTRLFS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/emu/resctrlfs/*.c)) $(OUT)/src/host/process_stat.o
 RMID_OBJ := $(patsubst %.c,$(OUT)/%.o,$(filter kmod/%,$(RMID_SRC)))
 
 $(OUT)/tests/reference/requests.o: | $(OUT)/requests.skel.h

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <core/host.h>
 #include <core/split.h>
+#include <host/host.h>
 #include <loadgen/load.h>
 #include <probes/kit/probe.h>
 #include <selftest/validate.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include <core/host.h>
+#include <host/host.h>
 #include <print/wrap.h>
 #include <probes/kit/opening.h>
 #include <probes/kit/probe.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <core/host.h>
+#include <host/host.h>
 
 #define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/"
 #define LINE 256

@@ -3,7 +3,7 @@
 #ifndef LATSCOPE_CLI_OUTPUT_H
 #define LATSCOPE_CLI_OUTPUT_H
 
-#include <core/restore.h>
+#include <host/restore.h>
 #include <store/recording.h>
 
 #include "options.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "version.h"
 
-#include <core/host.h>
+#include <host/host.h>
 
 #include "probe_command.h"
 

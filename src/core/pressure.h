@@ -36,24 +36,6 @@ enum pressure_column {
 
 extern const struct table_column pressure_columns[PRESSURE_COLUMNS];
 
-struct pressure;
-
-/*
- * Opens the kernel's files; needs no privilege. `root` is a prefix of every path, "" for this
- * machine. `group`: path of a cgroup below the mount of version 2; NULL: the whole machine. `why`
- * gets what is missing and the reasons, or stays empty: those columns are then unknown. 0 or
- * -ENOMEM.
- */
-int pressure__open(struct pressure **pressure, const char *root, const char *group,
-		   char why[RUN_TEXT]);
-void pressure__close(struct pressure *pressure);
-
-/*
- * Adds a row of what the counters gained since the last call. NULL: only remembers them, for the
- * start. 0 or -errno.
- */
-int pressure__read(struct pressure *pressure, struct table *table, uint64_t time_ns);
-
 /* What a column gained in all folded rows; `table` may be NULL. False: it is unknown. */
 bool pressure__gained(const struct table *table, enum pressure_column column, uint64_t *gained);
 

@@ -109,3 +109,14 @@ const char *split__id_name(unsigned int by, uint64_t id)
 {
 	return by < LAT_BY_COUNT && id < IDS ? dimensions[by].ids[id] : NULL;
 }
+
+size_t split__name_length(const char *name)
+{
+	const char *end = strrchr(name, '(');
+	size_t digits;
+
+	if (!end || end < name + 2 || end[-1] != ' ')
+		return strlen(name);
+	digits = strspn(end + 1, "0123456789");
+	return digits && !strcmp(end + 1 + digits, ")") ? (size_t)(end - name) - 1 : strlen(name);
+}

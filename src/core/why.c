@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "names.h"
+#include "split.h"
 
 #define PROBE(name) extern const struct why_words name##_words __attribute__((weak));
 #include <probes.h>
@@ -198,7 +198,7 @@ static int sum_name(struct run_why *why, size_t row, unsigned int from, unsigned
 
 	if (!value.known)
 		return 0;
-	snprintf(name, sizeof(name), "%.*s", (int)names__length(value.text), value.text);
+	snprintf(name, sizeof(name), "%.*s", (int)split__name_length(value.text), value.text);
 	return table__set_text(why->names, to, name);
 }
 

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <core/restore.h>
+#include <host/restore.h>
 
 #define PREFIX "latscope-own-" /* then the PID of the owner */
 /* Of the removal, 10 ms each. A killed process ends only once the disk has answered it. */

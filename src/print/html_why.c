@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "html_data.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <json-c/json.h>
 
-#include <core/names.h>
+#include <core/split.h>
 #include <store/json_print.h>
+
+#include "html_data.h"
 
 #define FRAMES 16 /* of a stack */
 
@@ -197,7 +197,7 @@ static struct json_object *parts_json(struct html_why *why, const struct run_pro
 /* Without the ID of a task, if there are several of this name. */
 static struct json_object *name_json(const char *name, bool several)
 {
-	size_t len = several ? names__length(name) : strlen(name);
+	size_t len = several ? split__name_length(name) : strlen(name);
 
 	return json_object_new_string_len(name, (int)len);
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include <core/account.h>
 #include <core/counts.h>
 #include <core/hist.h>
 #include <core/process_shares.h>
@@ -15,6 +14,7 @@
 #include <core/summary.h>
 #include <core/units.h>
 #include <core/why.h>
+#include <host/account.h>
 
 #include "wrap.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "io.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include <core/disks.h>
+#include <host/disks.h>
+
+#include "io.h"
 
 #define BLOCK 4096
 #define FILE_BYTES (16UL << 20)

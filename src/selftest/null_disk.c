@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <core/restore.h>
+#include <host/restore.h>
 #include <loadgen/primitives.h>
 
 #define CONFIG "/sys/kernel/config"

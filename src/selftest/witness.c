@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <core/account.h>
+#include <host/account.h>
 
 #include "check.h"
 #include "probe_checks.h"

@@ -8,11 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <core/account.h>
 #include <core/cgroup_name.h>
 #include <core/counts.h>
 #include <core/sanitize.h>
 #include <core/summary.h>
+#include <host/account.h>
 
 #define EACH_PROBE(probe, run)                                  \
 	for (const struct run_probe *probe = (run)->probes;     \

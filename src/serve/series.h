@@ -14,8 +14,8 @@
 #ifndef LATSCOPE_SERVE_SERIES_H
 #define LATSCOPE_SERVE_SERIES_H
 
-#include <core/names.h>
 #include <core/run.h>
+#include <host/names.h>
 
 #define SERIES_OTHER "(other)"
 #define SERIES_UNKNOWN "(unknown)"

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <core/process_stat.h>
 #include <core/vec.h>
+#include <host/process_stat.h>
 
 struct process {
 	pid_t pid, parent;
@@ -56,7 +56,8 @@ static int read_all(struct processes *processes)
 		return -errno;
 	while (!err && (entry = readdir(proc))) {
 		if (isdigit((unsigned char)entry->d_name[0]) && read_stat(entry->d_name, &process))
-			err = vec__append(&processes->all, &processes->nr, &process, sizeof(process));
+			err = vec__append(&processes->all, &processes->nr, &process,
+					  sizeof(process));
 	}
 	closedir(proc);
 	if (processes->nr)
@@ -80,7 +81,7 @@ int descendants__watch(struct descendants *descendants)
 	for (size_t i = 0; !err && i < processes.nr; i++)
 		if (processes.all[i].parent == getpid())
 			err = vec__append(&descendants->others, &descendants->nr_others,
-				       &processes.all[i].pid, sizeof(pid_t));
+					  &processes.all[i].pid, sizeof(pid_t));
 	free(processes.all);
 	if (!err && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
 		err = -errno;

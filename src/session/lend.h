@@ -7,7 +7,7 @@
 #ifndef LATSCOPE_SESSION_LEND_H
 #define LATSCOPE_SESSION_LEND_H
 
-#include <core/restore.h>
+#include <host/restore.h>
 #include <store/recording.h>
 
 /*

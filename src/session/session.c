@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <core/clock.h>
 #include <core/activity.h>
-#include <core/pressure.h>
+#include <core/clock.h>
+#include <host/pressure_files.h>
 #include <probes/kit/kernel.h>
 
 #include "descendants.h"

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include <core/cpu_list.h>
-#include <core/disks.h>
-#include <core/names.h>
-#include <core/pid_namespace.h>
+#include <host/disks.h>
+#include <host/names.h>
+#include <host/pid_namespace.h>
 
 static int resolve_task(const char *option, uint32_t id, char why[TARGET_WHY])
 {

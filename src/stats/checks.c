@@ -8,8 +8,8 @@
 
 #include <json-c/json.h>
 
-#include <core/account.h>
 #include <core/units.h>
+#include <host/account.h>
 
 #include "judge.h"
 

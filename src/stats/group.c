@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include <core/hist.h>
-#include <core/names.h>
+#include <core/split.h>
 #include <core/vec.h>
 #include <store/rundb.h>
 
@@ -131,7 +131,7 @@ void group__key_name(const struct run_key *key, char name[RUN_NAME])
 {
 	snprintf(name, RUN_NAME, "%s", key->name);
 	if (key->key.by == LAT_BY_PROCESS || key->key.by == LAT_BY_THREAD)
-		name[names__length(name)] = '\0';
+		name[split__name_length(name)] = '\0';
 }
 
 static int by_name(const void *left, const void *right)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <core/names.h>
+#include <core/split.h>
 #include <core/units.h>
 #include <core/why_traits.h>
 
@@ -220,7 +220,7 @@ static void add(char *sentence, const char *format, ...)
 /* Is it the path of a cgroup, and not a task with its ID? */
 static bool is_cgroup(const char *name)
 {
-	return name && name[0] == '/' && !name[names__length(name)];
+	return name && name[0] == '/' && !name[split__name_length(name)];
 }
 
 /* What the part means, as the end of a sentence. */

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "why.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <core/names.h>
+#include <core/split.h>
+
+#include "why.h"
 
 #define NEARLY_ALL 0.95 /* of the time */
 
 bool why_tasks__same_name(const char *text, const char *name)
 {
-	size_t len = names__length(text);
+	size_t len = split__name_length(text);
 
-	return len == names__length(name) && !strncmp(text, name, len);
+	return len == split__name_length(name) && !strncmp(text, name, len);
 }
 
 bool why_tasks__is_victim(const struct why_line *pair, const struct why_line *line)

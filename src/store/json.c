@@ -9,7 +9,6 @@
 
 #include <json-c/json.h>
 
-#include <core/account.h>
 #include <core/activity.h>
 #include <core/counts.h>
 #include <core/coverage.h>
@@ -19,6 +18,7 @@
 #include <core/sanitize.h>
 #include <core/split.h>
 #include <core/summary.h>
+#include <host/account.h>
 
 /* Latencies are in ns; trailing zeros are omitted. */
 static struct json_object *number(double value, int decimals)

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include <core/clock.h>
-#include <core/host.h>
 #include <core/sanitize.h>
+#include <host/host.h>
 
 #include "rundb.h"
 #include "rundir.h"

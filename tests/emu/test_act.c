@@ -9,7 +9,7 @@
 #include <linux/mempolicy.h>
 #include <sys/syscall.h>
 
-#include "core/numa_nodes.h"
+#include "host/numa_nodes.h"
 #include "msrfs/random.h"
 #include "probes/tierlat/actor.h"
 

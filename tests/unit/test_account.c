@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include "core/account.h"
+#include "host/account.h"
 
 static struct account account;
 static char why[RUN_TEXT];

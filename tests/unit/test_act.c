@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <sys/syscall.h>
 
-#include "core/process_stat.h"
+#include "host/process_stat.h"
 #include "probes/tierlat/act_internal.h"
 
 static const struct act_config process = { .method = "move_pages",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include "core/disk_requests.h"
+#include "host/disk_requests.h"
 
 static struct disk_list then, now;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
-#include "core/disks.h"
+#include "host/disks.h"
 
 static void add_disk(const char *name)
 {

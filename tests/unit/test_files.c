@@ -4,7 +4,7 @@
 
 #include "core/counts.h"
 #include "store/csv.h"
-#include "core/host.h"
+#include "host/host.h"
 #include "store/json.h"
 #include "store/atomic_file.h"
 #include "store/recording.h"

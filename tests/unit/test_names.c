@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "core/split.h"
-#include "core/names.h"
+#include "host/names.h"
 
 TEST(dimensions_both_ways)
 {

@@ -4,8 +4,8 @@
 
 #include <sys/mman.h>
 
-#include "core/numa_maps.h"
-#include "core/numa_nodes.h"
+#include "host/numa_maps.h"
+#include "host/numa_nodes.h"
 
 #define NODES "sys/devices/system/node/"
 

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "core/numa_maps.h"
+#include "host/numa_maps.h"
 #include "probes/tierlat/view.h"
 #include "probes/tierlat/pages.h"
 

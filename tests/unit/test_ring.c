@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "core/hist.h"
-#include "core/host.h"
+#include "host/host.h"
 #include "probes/ringlat/view.h"
 #include "probes/ringlat/ring.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <core/disks.h>
+#include <host/disks.h>
 #include <selftest/null_disk.h>
 #include <selftest/reference/neighbours.h>
 #include <selftest/witness.h>

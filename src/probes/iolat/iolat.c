@@ -9,11 +9,11 @@
 #include <bpf/bpf.h>
 
 #include <core/clock.h>
-#include <core/disk_requests.h>
-#include <core/disks.h>
-#include <core/pid_namespace.h>
-#include <core/process_stat.h>
 #include <core/units.h>
+#include <host/disk_requests.h>
+#include <host/disks.h>
+#include <host/pid_namespace.h>
+#include <host/process_stat.h>
 #include <probes/kit/bpf_steps.h>
 #include <probes/kit/kernel.h>
 #include <probes/kit/tracing.h>

@@ -14,7 +14,8 @@
 
 #include <bpf/libbpf.h>
 
-#include <core/account.h>
+#include <host/account.h>
+
 #include "cost.h"
 #include "inject.h"
 #include "kernel_check.h"

@@ -7,7 +7,7 @@
 #ifndef LATSCOPE_PROBES_KIT_KERNEL_CHECK_H
 #define LATSCOPE_PROBES_KIT_KERNEL_CHECK_H
 
-#include <core/account.h>
+#include <host/account.h>
 
 struct bpf_probe;
 

@@ -7,7 +7,7 @@
 
 #include <bpf/libbpf.h>
 
-#include <core/host.h>
+#include <host/host.h>
 
 #include "kernel.h"
 #include "refusal.h"

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <core/names.h>
 #include <core/run.h>
+#include <host/names.h>
 
 struct probe_ops;
 struct symbols;

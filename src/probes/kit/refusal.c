@@ -12,7 +12,7 @@
 #include <bpf/libbpf.h>
 #include <cap-ng.h>
 
-#include <core/host.h>
+#include <host/host.h>
 
 #define ENOTSUPP_OF_KERNEL 524 /* include/linux/errno.h: internal to the kernel, but returned */
 #define LOG_BEGIN "-- BEGIN PROG LOAD LOG --\n"

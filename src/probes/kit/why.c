@@ -10,11 +10,11 @@
 
 #include <core/clock.h>
 #include <core/hist.h>
-#include <core/names.h>
 #include <core/sanitize.h>
 #include <core/units.h>
 #include <core/why.h>
 #include <core/why_traits.h>
+#include <host/names.h>
 #include <symbols/symbols.h>
 
 #include "bpf_probe.h"

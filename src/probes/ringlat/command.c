@@ -14,8 +14,8 @@
 #include <cli/output.h>
 #include <cli/probe_command.h>
 #include <core/clock.h>
-#include <core/host.h>
 #include <core/units.h>
+#include <host/host.h>
 #include <print/streams.h>
 #include <print/text.h>
 #include <session/privilege.h>

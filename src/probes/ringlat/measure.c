@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "ring.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <core/clock.h>
-#include <core/host.h>
+#include <host/host.h>
 
+#include "ring.h"
 #include "tsc.h"
 
 /* until the CPU runs at its full clock; also used for the TSC's rate */

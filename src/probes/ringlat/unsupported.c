@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* ringlat on other architectures: replaces the methods and measure.c, which are for x86. */
-#include "ring.h"
-
 #include <errno.h>
 
-#include <core/host.h>
+#include <host/host.h>
+
+#include "ring.h"
 
 static int refuse(struct ring *ring, char why[RUN_TEXT])
 {

@@ -9,7 +9,7 @@
 
 #include <json-c/json.h>
 
-#include <core/first_line.h>
+#include <host/first_line.h>
 
 #include "cycles.h"
 

@@ -8,7 +8,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include <core/pid_namespace.h>
+#include <host/pid_namespace.h>
 
 #include "internal.h"
 #include "rmid.skel.h"

@@ -7,11 +7,10 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
 #include <linux/types.h>
 
-#include <core/cgroups.h>
-#include <core/process_stat.h>
+#include <host/cgroups.h>
+#include <host/process_stat.h>
 #include <latscope/event.h>
 
 #define SECOND 1000000000ULL

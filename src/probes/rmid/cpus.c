@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <core/first_line.h>
 #include <core/number_list.h>
+#include <host/first_line.h>
 
 #define LIST 4096 /* sysfs returns at most a page */
 

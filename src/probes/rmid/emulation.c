@@ -13,7 +13,7 @@
 #include <cpuid.h>
 #endif
 
-#include <core/process_stat.h>
+#include <host/process_stat.h>
 
 #include "../../../kmod/rmid/book.h"
 

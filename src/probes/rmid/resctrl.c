@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include <core/clock.h>
-#include <core/restore.h>
+#include <host/restore.h>
 
 #include "resctrl_tree.h"
 

@@ -15,7 +15,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include <core/pid_namespace.h>
+#include <host/pid_namespace.h>
 
 #define RESCTRL_MAGIC 0x7655821 /* RDTGROUP_SUPER_MAGIC, <linux/magic.h> */
 #define FUSE_MAGIC 0x65735546

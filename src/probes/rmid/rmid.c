@@ -17,8 +17,8 @@
 #include <bpf/libbpf.h>
 
 #include <core/clock.h>
-#include <core/host.h>
-#include <core/pid_namespace.h>
+#include <host/host.h>
+#include <host/pid_namespace.h>
 #include <probes/kit/bpf_probe.h>
 #include <probes/kit/methods.h>
 #include <probes/kit/tracing.h>

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include <core/clock.h>
-#include <core/numa_nodes.h>
-#include <core/restore.h>
+#include <host/numa_nodes.h>
+#include <host/restore.h>
 
 #include "act_internal.h"
 

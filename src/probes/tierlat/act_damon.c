@@ -10,11 +10,6 @@
  * quota in effect is read back: kernels without commit ce652aac9c90 ("mm/damon/core: set
  * quota->charged_from to jiffies at first charge window") have none at first.
  */
-#include "act_internal.h"
-
-#include <core/clock.h>
-#include <core/first_line.h>
-#include <core/numa_maps.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +22,12 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <core/clock.h>
+#include <host/first_line.h>
+#include <host/numa_maps.h>
+
+#include "act_internal.h"
 
 #define KDAMONDS "/sys/kernel/mm/damon/admin/kdamonds"
 #define BLOCKS "/sys/devices/system/memory/block_size_bytes"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <core/numa_maps.h>
+#include <host/numa_maps.h>
 
 #include "act.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The process that moves pages and reads where they are. It keeps CAP_SYS_PTRACE alone. */
-#include "act_internal.h"
-
 #include <errno.h>
 #include <linux/capability.h>
 #include <math.h>
@@ -13,7 +11,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <core/numa_nodes.h>
+#include <host/numa_nodes.h>
+
+#include "act_internal.h"
 
 #define RESERVE 32 /* this part of a node stays free */
 

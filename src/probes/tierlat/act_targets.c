@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "act_internal.h"
-
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -12,8 +10,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include <core/process_stat.h>
 #include <core/vec.h>
+#include <host/process_stat.h>
+
+#include "act_internal.h"
 
 #define CGROUPS "/sys/fs/cgroup"
 #define DEEPEST 32 /* levels of cgroups */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <core/first_line.h>
-#include <core/numa_nodes.h>
+#include <host/first_line.h>
+#include <host/numa_nodes.h>
 
 #define LEAST_LIMIT_NS 5000000ULL
 #define LEAST_BYTES 4096

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include <core/restore.h>
+#include <host/restore.h>
 
 typedef int visit_box(struct tier *tier, const struct msr_socket *socket, struct msr_box *box);
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <core/first_line.h>
+#include <host/first_line.h>
 
 #include "msr.h"
 

@@ -12,7 +12,7 @@
 #include <sys/sysmacros.h>
 #include <fcntl.h>
 
-#include <core/first_line.h>
+#include <host/first_line.h>
 
 #include "msr.h"
 

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <core/numa_maps.h>
-#include <core/numa_nodes.h>
 #include <core/sanitize.h>
 #include <core/vec.h>
+#include <host/numa_maps.h>
+#include <host/numa_nodes.h>
 
 #include "internal.h"
 #include "sysfs.h"

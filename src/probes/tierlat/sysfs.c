@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <core/first_line.h>
 #include <core/number_list.h>
+#include <host/first_line.h>
 
 #define LINE 4096
 #define PMUS "/sys/bus/event_source/devices"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <core/host.h>
+#include <host/host.h>
 
 #include "internal.h"
 #include "sysfs.h"

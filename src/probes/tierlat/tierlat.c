@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include <core/numa_nodes.h>
+#include <host/numa_nodes.h>
 
 #include "pages.h"
 

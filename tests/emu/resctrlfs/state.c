@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <core/process_stat.h>
+#include <host/process_stat.h>
 
 const char *const state_events[STATE_EVENTS] = { "llc_occupancy", "mbm_total_bytes",
 						 "mbm_local_bytes" };

@@ -3,8 +3,8 @@
  * NUMA nodes, and which memory tier each one is: CPUs, distances, HMAT and the kernel's tiers, from
  * /sys. `root` is a prefix of every path, "" for this machine.
  */
-#ifndef LATSCOPE_CORE_NUMA_NODES_H
-#define LATSCOPE_CORE_NUMA_NODES_H
+#ifndef LATSCOPE_HOST_NUMA_NODES_H
+#define LATSCOPE_HOST_NUMA_NODES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "clock.h"
-#include "vec.h"
+#include <core/clock.h>
+#include <core/vec.h>
 
 #define LEAST_PLACES 1024
 #define MOST_GONE 4096 /* known ones that are gone, beyond as many as there are */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Names of keys, and keys of names. */
-#ifndef LATSCOPE_CORE_NAMES_H
-#define LATSCOPE_CORE_NAMES_H
+#ifndef LATSCOPE_HOST_NAMES_H
+#define LATSCOPE_HOST_NAMES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "run.h"
+#include <core/run.h>
 
 struct names;
 
@@ -48,8 +48,5 @@ const char *names__source(const struct names *names, unsigned int source, char o
 
 /* Can new cgroups be named now at little cost? Otherwise a caller with time should wait. */
 bool names__are_cheap(const struct names *names);
-
-/* Length of a name without the ID of its task, which differs in each run: 3 for "web (12)". */
-size_t names__length(const char *name);
 
 #endif

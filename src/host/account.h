@@ -3,10 +3,10 @@
  * The kernel's own accounts of what the probes measure, and the comparison with the probes' sums.
  * All accounts are for the whole machine since boot.
  */
-#ifndef LATSCOPE_CORE_ACCOUNT_H
-#define LATSCOPE_CORE_ACCOUNT_H
+#ifndef LATSCOPE_HOST_ACCOUNT_H
+#define LATSCOPE_HOST_ACCOUNT_H
 
-#include "run.h"
+#include <core/run.h>
 
 enum account_kind {
 	ACCOUNT_FAULTS, /* /proc/vmstat: pgfault; no time */

@@ -4,8 +4,8 @@
  * attached and have not ended: no program sees anything of these, so a disk that hangs would look
  * idle.
  */
-#ifndef LATSCOPE_CORE_DISK_REQUESTS_H
-#define LATSCOPE_CORE_DISK_REQUESTS_H
+#ifndef LATSCOPE_HOST_DISK_REQUESTS_H
+#define LATSCOPE_HOST_DISK_REQUESTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

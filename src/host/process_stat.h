@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What /proc/PID/stat says of a process. */
-#ifndef LATSCOPE_CORE_PROCESS_STAT_H
-#define LATSCOPE_CORE_PROCESS_STAT_H
+#ifndef LATSCOPE_HOST_PROCESS_STAT_H
+#define LATSCOPE_HOST_PROCESS_STAT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /*
  * Cgroups of version 2: the id that the kernel's programs see is the inode number of the directory.
  */
-#ifndef LATSCOPE_CORE_CGROUPS_H
-#define LATSCOPE_CORE_CGROUPS_H
+#ifndef LATSCOPE_HOST_CGROUPS_H
+#define LATSCOPE_HOST_CGROUPS_H
 
 #include <stdbool.h>
 #include <stddef.h>

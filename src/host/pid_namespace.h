@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The numbers of processes. */
-#ifndef LATSCOPE_CORE_PID_NAMESPACE_H
-#define LATSCOPE_CORE_PID_NAMESPACE_H
+#ifndef LATSCOPE_HOST_PID_NAMESPACE_H
+#define LATSCOPE_HOST_PID_NAMESPACE_H
 
 #include <stdbool.h>
 

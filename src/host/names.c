@@ -11,13 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <core/sanitize.h>
+#include <core/split.h>
+#include <core/vec.h>
 #include <latscope/why.h>
 
 #include "cgroups.h"
 #include "first_line.h"
-#include "sanitize.h"
-#include "split.h"
-#include "vec.h"
 
 #define MINOR_BITS 20 /* of a dev_t in the kernel's encoding, as in IDs */
 
@@ -279,15 +279,4 @@ const char *names__source(const struct names *names, unsigned int source, char o
 				 sanitize__text(name, sizeof(name), actions));
 	}
 	return out;
-}
-
-size_t names__length(const char *name)
-{
-	const char *end = strrchr(name, '(');
-	size_t digits;
-
-	if (!end || end < name + 2 || end[-1] != ' ')
-		return strlen(name);
-	digits = strspn(end + 1, "0123456789");
-	return digits && !strcmp(end + 1 + digits, ")") ? (size_t)(end - name) - 1 : strlen(name);
 }

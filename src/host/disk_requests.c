@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "vec.h"
+#include <core/vec.h>
 
 #define FIELDS 17
 

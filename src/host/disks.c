@@ -10,7 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "sanitize.h"
+#include <core/sanitize.h>
 
 #define MINOR_BITS 20
 #define DEEPEST 8 /* such as dm on md on dm; more levels do not occur in practice */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which NUMA nodes the pages of a process are on: /proc/PID/numa_maps. */
-#ifndef LATSCOPE_CORE_NUMA_MAPS_H
-#define LATSCOPE_CORE_NUMA_MAPS_H
+#ifndef LATSCOPE_HOST_NUMA_MAPS_H
+#define LATSCOPE_HOST_NUMA_MAPS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * A process that outlives latscope if latscope is killed, crashes or exits early. It then restores
  * what latscope changed.
  */
-#ifndef LATSCOPE_CORE_RESTORE_H
-#define LATSCOPE_CORE_RESTORE_H
+#ifndef LATSCOPE_HOST_RESTORE_H
+#define LATSCOPE_HOST_RESTORE_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which disks are request-based, and which of them are below a bio-based disk. */
-#ifndef LATSCOPE_CORE_DISKS_H
-#define LATSCOPE_CORE_DISKS_H
+#ifndef LATSCOPE_HOST_DISKS_H
+#define LATSCOPE_HOST_DISKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef LATSCOPE_CORE_FIRST_LINE_H
-#define LATSCOPE_CORE_FIRST_LINE_H
+#ifndef LATSCOPE_HOST_FIRST_LINE_H
+#define LATSCOPE_HOST_FIRST_LINE_H
 
 #include <stddef.h>
 

@@ -12,7 +12,7 @@
 
 #include <json-c/json.h>
 
-#include "sanitize.h"
+#include <core/sanitize.h>
 
 #define LINE 8192 /* the flags of a CPU alone have 2500 characters */
 

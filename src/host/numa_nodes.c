@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <core/number_list.h>
+
 #include "first_line.h"
-#include "number_list.h"
 
 #define NODES "/sys/devices/system/node"
 #define TIERS "/sys/devices/virtual/memory_tiering"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The machine: its description in a recording, and what it lacks. */
-#ifndef LATSCOPE_CORE_HOST_H
-#define LATSCOPE_CORE_HOST_H
+#ifndef LATSCOPE_HOST_HOST_H
+#define LATSCOPE_HOST_HOST_H
 
 /*
  * A JSON object on one line; the caller frees it. NULL: no memory. `root` is a prefix of /proc and
