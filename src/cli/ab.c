@@ -25,6 +25,7 @@
 #define RUNS 10 /* default of -n, without --effect */
 #define RUNS_FOR_EFFECT 100 /* and with it */
 #define MOST_WORDS 64
+#define NO_SEED UINT64_MAX
 
 static const char ab_doc[] =
 	"Runs two sides, OFF and ON, in turn and in random order, each run a recording, and tells "
@@ -43,21 +44,6 @@ static const char ab_doc[] =
 	"Exit status: 0 done, 1 error, 2 wrong usage, 3 something is worse, 77 not\n"
 	"supported here.";
 
-enum key {
-	KEY_OFF = 0x200,
-	KEY_ON,
-	KEY_EFFECT,
-	KEY_SEED,
-	KEY_RESUME,
-	KEY_RECORD,
-	KEY_METRIC,
-	KEY_CONFIDENCE,
-	KEY_MIN_EFFECT,
-	KEY_MATRIX,
-	KEY_ONLY,
-	KEY_HTML,
-};
-
 struct ab {
 	struct options options;
 	struct experiment experiment;
@@ -67,39 +53,19 @@ struct ab {
 	const char *html; /* the file of the page */
 	const char *resume; /* a directory */
 	const char *parent; /* of the new directory */
+	const char *probe; /* judge only this one */
 	char *record; /* options for record, in one text */
-	bool has_seed;
 };
 
-static const struct argp_option ab_options[] = {
-	{ "off", KEY_OFF, "CMD", 0, "Shell command of the side OFF", 0 },
-	{ "on", KEY_ON, "CMD", 0, "Shell command of the side ON", 0 },
-	{ "matrix", KEY_MATRIX, "FILE", 0, "Run each cell of FILE; fio comes with latscope", 0 },
-	{ "only", KEY_ONLY, "LIST", 0, "Only the cells with NAME=VALUE,...; repeatable", 0 },
-	{ "html", KEY_HTML, "FILE", 0, "Also write a page: a picture for each cell", 0 },
-	{ "runs", 'n', "N", 0, "Runs of each side (10; with --effect at most 100)", 0 },
-	{ "effect", KEY_EFFECT, "PERCENT", 0, "As many runs as it takes to find this difference",
-	  0 },
-	{ "probe", 'P', "NAME", 0, "Judge only this probe", 0 },
-	{ "metric", KEY_METRIC, "STATISTIC", 0, "Test this statistic; repeatable, or all", 0 },
-	{ "confidence", KEY_CONFIDENCE, "PERCENT", 0, "Confidence of the verdicts (95)", 0 },
-	{ "min-effect", KEY_MIN_EFFECT, "PERCENT", 0, "Ignore differences up to this (0)", 0 },
-	{ "record", KEY_RECORD, "OPTIONS", 0, "More options of record, in one text", 0 },
-	{ "seed", KEY_SEED, "N", 0, "Order of the runs (random)", 0 },
-	{ "output", 'o', "DIR", 0, "Create the experiment in DIR (" OUTPUT_DIR ")", 0 },
-	{ "resume", KEY_RESUME, "DIR", 0, "Go on with the experiment in DIR", 0 },
-	{ 0 },
-};
-
-static int add_metric(struct ab *ab, const char *text)
+static int add_metric(struct options *options, void *at, const char *text)
 {
-	struct judge_rules *rules = &ab->experiment.plan.rules;
+	struct judge_rules *rules = at;
 	int statistic = judge__find(text);
 
 	if (!strcmp(text, "all"))
 		rules->statistics = (1U << JUDGE_STATISTICS) - 1;
 	else if (statistic < 0)
-		return options__fail(&ab->options,
+		return options__fail(options,
 				     "--metric '%s': unknown statistic; choose from tail, p50, "
 				     "p90, p99, p99.9, p99.99, mean, rate, tail/s, all",
 				     text);
@@ -108,87 +74,45 @@ static int add_metric(struct ab *ab, const char *text)
 	return 0;
 }
 
-static int set_text(char **to, const char *text)
-{
-	free(*to);
-	*to = strdup(text);
-	return *to ? 0 : ENOMEM;
-}
-
-static int set_runs(struct ab *ab, const char *text)
-{
-	uint64_t runs = 0;
-	int err = options__count(&ab->options, "--runs", text, 1, PLAN_MOST_RUNS, &runs);
-
-	ab->experiment.plan.most = runs;
-	return err;
-}
-
-static int set_seed(struct ab *ab, const char *text)
-{
-	ab->has_seed = true;
-	return options__count(&ab->options, "--seed", text, 0, INT64_MAX,
-			      &ab->experiment.plan.seed);
-}
-
 /* More values, or more of an axis. */
-static int add_only(struct ab *ab, const char *text)
+static int add_only(struct options *options, void *at, const char *text)
 {
-	char *both;
+	char **only = at, *both;
 
-	if (asprintf(&both, "%s%s%s", ab->only ? ab->only : "", ab->only ? "," : "", text) < 0)
-		return ENOMEM;
-	free(ab->only);
-	ab->only = both;
+	if (asprintf(&both, "%s%s%s", *only ? *only : "", *only ? "," : "", text) < 0)
+		return options__fail(options, "out of memory");
+	free(*only);
+	*only = both;
 	return 0;
 }
 
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct ab *ab = state->input;
-	struct plan *plan = &ab->experiment.plan;
+#define OWN struct ab
 
-	switch (key) {
-	case KEY_OFF:
-	case KEY_ON:
-		ab->commands[key == KEY_ON] = arg;
-		return 0;
-	case 'n':
-		return set_runs(ab, arg);
-	case KEY_EFFECT:
-		return options__percent(&ab->options, "--effect", arg, 0.1, 1e7, &plan->effect);
-	case 'P':
-		return set_text(&plan->probe, arg);
-	case KEY_METRIC:
-		return add_metric(ab, arg);
-	case KEY_CONFIDENCE:
-		return options__percent(&ab->options, "--confidence", arg, 50, 99.999,
-					&plan->rules.confidence);
-	case KEY_MIN_EFFECT:
-		return options__percent(&ab->options, "--min-effect", arg, 0, 1e7,
-					&plan->rules.min_effect);
-	case KEY_MATRIX:
-		ab->matrix = arg;
-		return 0;
-	case KEY_ONLY:
-		return add_only(ab, arg);
-	case KEY_HTML:
-		ab->html = arg;
-		return 0;
-	case KEY_RECORD:
-		return set_text(&ab->record, arg);
-	case KEY_SEED:
-		return set_seed(ab, arg);
-	case 'o':
-		ab->parent = arg;
-		return 0;
-	case KEY_RESUME:
-		ab->resume = arg;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
+static const struct option_row ab_rows[] = {
+	{ "off", 0, "CMD", "Shell command of the side OFF", OPT_TEXT(commands[0]) },
+	{ "on", 0, "CMD", "Shell command of the side ON", OPT_TEXT(commands[1]) },
+	{ "matrix", 0, "FILE", "Run each cell of FILE; fio comes with latscope", OPT_TEXT(matrix) },
+	{ "only", 0, "LIST", "Only the cells with NAME=VALUE,...; repeatable",
+	  OPT_CALL_ON(add_only, only) },
+	{ "html", 0, "FILE", "Also write a page: a picture for each cell", OPT_TEXT(html) },
+	{ "runs", 'n', "N", "Runs of each side (10; with --effect at most 100)",
+	  OPT_COUNT(experiment.plan.most, 1, PLAN_MOST_RUNS) },
+	{ "effect", 0, "PERCENT", "As many runs as it takes to find this difference",
+	  OPT_PERCENT(experiment.plan.effect, 0.1, 1e7) },
+	{ "probe", 'P', "NAME", "Judge only this probe", OPT_TEXT(probe) },
+	{ "metric", 0, "STATISTIC", "Test this statistic; repeatable, or all",
+	  OPT_CALL_ON(add_metric, experiment.plan.rules) },
+	{ "confidence", 0, "PERCENT", "Confidence of the verdicts (95)",
+	  OPT_PERCENT(experiment.plan.rules.confidence, 50, 99.999) },
+	{ "min-effect", 0, "PERCENT", "Ignore differences up to this (0)",
+	  OPT_PERCENT(experiment.plan.rules.min_effect, 0, 1e7) },
+	{ "record", 0, "OPTIONS", "More options of record, in one text", OPT_WORDS(record) },
+	{ "seed", 0, "N", "Order of the runs (random)",
+	  OPT_COUNT(experiment.plan.seed, 0, INT64_MAX) },
+	{ "output", 'o', "DIR", "Create the experiment in DIR (" OUTPUT_DIR ")", OPT_TEXT(parent) },
+	{ "resume", 0, "DIR", "Go on with the experiment in DIR", OPT_TEXT(resume) },
+	{ 0 },
+};
 
 /* Everything of a resumed experiment is in its plan. */
 static int check_resume(struct ab *ab)
@@ -197,8 +121,8 @@ static int check_resume(struct ab *ab)
 	struct options *options = &ab->options;
 
 	if (ab->commands[0] || ab->commands[1] || ab->matrix || ab->only || plan->most ||
-	    plan->effect > 0 || plan->probe || plan->rules.statistics || ab->record ||
-	    ab->has_seed || ab->parent || options->nr_args || options->duration_ns ||
+	    plan->effect > 0 || ab->probe || plan->rules.statistics || ab->record ||
+	    plan->seed != NO_SEED || ab->parent || options->nr_args || options->duration_ns ||
 	    options->interval_ns)
 		return options__fail(options, "--resume goes on as planned; leave out the other "
 					      "options");
@@ -254,9 +178,9 @@ static int check_matrix(struct ab *ab)
 	return read_matrix(ab);
 }
 
-static int check(struct ab *ab)
+static int check(struct options *options, void *own)
 {
-	struct options *options = &ab->options;
+	struct ab *ab = own;
 
 	if (ab->resume)
 		return check_resume(ab);
@@ -270,21 +194,14 @@ static int check(struct ab *ab)
 	return 0;
 }
 
-static int parse(struct ab *ab, int argc, char **argv)
-{
-	struct argp own = { .options = ab_options,
-			    .parser = parse_own,
-			    .args_doc = "--off CMD --on CMD [-- WORKLOAD ARG...]\n"
-					"--matrix FILE [-- WORKLOAD ARG...]",
-			    .doc = ab_doc };
-	int got = options__parse(&ab->options, &own, ab, argc, argv, stdout);
-
-	if (!got)
-		got = check(ab);
-	if (got < 0)
-		log__usage(argv[0], ab->options.error);
-	return got;
-}
+static const struct usage ab_usage = {
+	.groups = OPTIONS_WINDOW | OPTIONS_FORMAT,
+	.rows = ab_rows,
+	.args = "--off CMD --on CMD [-- WORKLOAD ARG...]\n--matrix FILE [-- WORKLOAD ARG...]",
+	.doc = ab_doc,
+	.takes_workload = true,
+	.check = check,
+};
 
 /* The options of record: -d, -i, those of the matrix, and those in the text of --record. */
 static char **record_options(const struct ab *ab)
@@ -326,18 +243,23 @@ static int make_plan(struct ab *ab)
 	if (!plan->most)
 		plan->most = plan->effect > 0 ? RUNS_FOR_EFFECT : RUNS;
 	plan->planned = plan->most;
-	if (!ab->has_seed && getrandom(&plan->seed, sizeof(plan->seed), 0) < 0)
+	if (plan->seed == NO_SEED && getrandom(&plan->seed, sizeof(plan->seed), 0) < 0)
 		return -errno;
 	plan->seed &= INT64_MAX;
 	record = record_options(ab);
 	plan__free_list(plan->record);
 	plan->record = record;
+	if (ab->probe)
+		plan->probe = strdup(ab->probe);
 	if (ab->options.nr_args)
 		plan->workload = plan__copy_list(ab->options.args);
 	for (unsigned int i = 0; !plan->matrix && i < 2; i++)
 		if (plan__add_side(plan, judge__groups[i], ab->commands[i]))
 			return -ENOMEM;
-	return plan->record && (plan->workload || !ab->options.nr_args) ? 0 : -ENOMEM;
+	return plan->record && (plan->probe || !ab->probe) &&
+			       (plan->workload || !ab->options.nr_args)
+		       ? 0
+		       : -ENOMEM;
 }
 
 /* ---- what the user sees ---- */
@@ -488,27 +410,22 @@ static int run(struct ab *ab)
 int cmd_ab(int argc, char **argv)
 {
 	struct ab *ab = calloc(1, sizeof(*ab));
-	int got, code;
+	int code;
 
 	if (!ab) {
 		log__error("ab", "out of memory", NULL);
 		return EXIT_ERROR;
 	}
-	ab->options = (struct options){ .command = argv[0],
-					.groups = OPTIONS_WINDOW | OPTIONS_FORMAT,
-					.takes_workload = true };
 	ab->experiment.plan.rules.confidence = 0.95;
-	got = parse(ab, argc, argv);
-	if (got) {
-		code = got < 0 ? EXIT_USAGE : EXIT_DONE;
-		plan__clear(&ab->experiment.plan);
-	} else {
-		log__set_level(ab->options.quiet ? LOG_QUIET : LOG_NORMAL);
+	ab->experiment.plan.seed = NO_SEED;
+	code = options__begin(&ab->options, &ab_usage, ab, argc, argv);
+	if (code == OPTIONS_RUN) {
 		code = run(ab);
 		experiment__close(&ab->experiment);
+	} else {
+		plan__clear(&ab->experiment.plan);
 	}
 	free(ab->only);
-	free(ab->record);
 	free(ab);
 	return code;
 }

@@ -34,16 +34,6 @@ static const char compare_doc[] =
 	"  latscope compare -P runqlat --by process --top 5 before after\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 3 --fail-on matched.";
 
-enum key {
-	KEY_CONFIDENCE = 0x200,
-	KEY_HTML,
-	KEY_METRIC,
-	KEY_MIN_EFFECT,
-	KEY_RUN_SPREAD,
-	KEY_TAIL_US,
-	KEY_FAIL_ON
-};
-
 struct compare {
 	struct options options;
 	struct comparison_rules rules;
@@ -52,73 +42,41 @@ struct compare {
 	int nr_off; /* so many of the arguments are of OFF, the others of ON */
 };
 
-static const struct argp_option compare_options[] = {
-	{ "probe", 'P', "NAME", 0, "Only this probe", 0 },
-	{ "html", KEY_HTML, "FILE", 0, "Write a page for a browser: one file, no network", 0 },
-	{ "metric", KEY_METRIC, "STATISTIC", 0, "Test only this statistic; repeatable", 0 },
-	{ "confidence", KEY_CONFIDENCE, "PERCENT", 0, "Confidence of intervals and verdicts (95)",
-	  0 },
-	{ "min-effect", KEY_MIN_EFFECT, "PERCENT", 0, "Ignore differences up to this (0)", 0 },
-	{ "run-spread", KEY_RUN_SPREAD, "PERCENT", 0,
-	  "Assumed variation from run to run (" TEXT_OF(JUDGE_RUN_SPREAD_PERCENT) ")", 0 },
-	{ "tail-us", KEY_TAIL_US, "N", 0, "Tail: N us or more, or iolat=N, a list", 0 },
-	{ "fail-on", KEY_FAIL_ON, "VERDICT", 0, "Exit with 3 if there is this verdict: worse", 0 },
-	{ 0 },
-};
-
-static int add_metric(struct compare *compare, const char *text)
+static int add_metric(struct options *options, void *at, const char *text)
 {
+	struct judge_rules *judge = at;
 	int statistic = judge__find(text);
 
 	if (statistic < 0)
-		return options__fail(&compare->options,
+		return options__fail(options,
 				     "--metric '%s': unknown statistic; choose from tail, p50, "
 				     "p90, p99, p99.9, p99.99, mean, rate, tail/s",
 				     text);
-	compare->rules.judge.statistics |= 1U << statistic;
+	judge->statistics |= 1U << statistic;
 	return 0;
 }
 
-static int set_fail_on(struct compare *compare, const char *text)
-{
-	if (strcmp(text, "worse"))
-		return options__fail(&compare->options,
-				     "--fail-on '%s': unknown verdict; use 'worse'", text);
-	compare->fail_on_worse = true;
-	return 0;
-}
+#define OWN struct compare
+static const char *const verdicts[] = { "worse", NULL };
 
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct compare *compare = state->input;
-	struct judge_rules *judge = &compare->rules.judge;
-
-	switch (key) {
-	case 'P':
-		compare->rules.probe = arg;
-		return 0;
-	case KEY_HTML:
-		compare->html = arg;
-		return 0;
-	case KEY_METRIC:
-		return add_metric(compare, arg);
-	case KEY_CONFIDENCE:
-		return options__percent(&compare->options, "--confidence", arg, 50, 99.999,
-					&judge->confidence);
-	case KEY_MIN_EFFECT:
-		return options__percent(&compare->options, "--min-effect", arg, 0, 1e7,
-					&judge->min_effect);
-	case KEY_RUN_SPREAD:
-		return options__percent(&compare->options, "--run-spread", arg, 0, 1000,
-					&judge->run_spread);
-	case KEY_TAIL_US:
-		return options__tails(&compare->options, arg, &compare->rules.tails);
-	case KEY_FAIL_ON:
-		return set_fail_on(compare, arg);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
+static const struct option_row compare_rows[] = {
+	{ "probe", 'P', "NAME", "Only this probe", OPT_TEXT(rules.probe) },
+	{ "html", 0, "FILE", "Write a page for a browser: one file, no network", OPT_TEXT(html) },
+	{ "metric", 0, "STATISTIC", "Test only this statistic; repeatable",
+	  OPT_CALL_ON(add_metric, rules.judge) },
+	{ "confidence", 0, "PERCENT", "Confidence of intervals and verdicts (95)",
+	  OPT_PERCENT(rules.judge.confidence, 50, 99.999) },
+	{ "min-effect", 0, "PERCENT", "Ignore differences up to this (0)",
+	  OPT_PERCENT(rules.judge.min_effect, 0, 1e7) },
+	{ "run-spread", 0, "PERCENT",
+	  "Assumed variation from run to run (" TEXT_OF(JUDGE_RUN_SPREAD_PERCENT) ")",
+	  OPT_PERCENT(rules.judge.run_spread, 0, 1000) },
+	{ "tail-us", 0, "N", "Tail: N us or more, or iolat=N, a list",
+	  OPT_CALL_ON(options__tails, rules.tails) },
+	{ "fail-on", 0, "VERDICT", "Exit with 3 if there is this verdict: worse",
+	  OPT_CHOICE(fail_on_worse, 1, verdicts, "unknown verdict; use 'worse'") },
+	{ 0 },
+};
 
 /* The directory that has it, with a '/' at the end; empty: the present one. */
 static void parent_of(char parent[PATH_MAX], const char *path)
@@ -190,30 +148,30 @@ static int refuse_twice(struct compare *compare)
 	return 0;
 }
 
-static int parse(struct compare *compare, int argc, char **argv)
+static int check(struct options *options, void *own)
 {
-	struct argp own = { .options = compare_options,
-			    .parser = parse_own,
-			    .args_doc = "OFF... ON...",
-			    .doc = compare_doc };
-	struct options *options = &compare->options;
-	int got;
+	struct compare *compare = own;
 
-	got = options__parse(options, &own, compare, argc, argv, stdout);
-	if (!got)
-		got = divide(compare);
-	if (!got)
-		got = refuse_twice(compare);
-	if (!got && compare->html && (options->json || options->csv))
-		got = options__fail(options, "--html writes all of it; leave out --json and --csv");
+	if (divide(compare) || refuse_twice(compare))
+		return -EINVAL;
+	if (compare->html && (options->json || options->csv))
+		return options__fail(options,
+				     "--html writes all of it; leave out --json and --csv");
 	if (!compare->rules.judge.statistics)
 		compare->rules.judge.statistics = (1U << JUDGE_STATISTICS) - 1;
 	compare->rules.by = options->by;
 	compare->rules.top = options->top;
-	if (got < 0)
-		log__usage(argv[0], options->error);
-	return got;
+	return 0;
 }
+
+static const struct usage compare_usage = {
+	.groups = OPTIONS_FORMAT | OPTIONS_SPLIT,
+	.rows = compare_rows,
+	.args = "OFF... ON...",
+	.doc = compare_doc,
+	.max_args = INT_MAX,
+	.check = check,
+};
 
 /* What the user can do when rundb cannot read a recording. */
 static const char *remedy(int err)
@@ -330,18 +288,14 @@ static int run(const struct compare *compare, struct comparison *comparison)
 int cmd_compare(int argc, char **argv)
 {
 	struct compare compare = {
-		.options = { .command = argv[0],
-			     .groups = OPTIONS_FORMAT | OPTIONS_SPLIT,
-			     .max_args = INT_MAX },
 		.rules = { .judge = { .confidence = 0.95, .run_spread = JUDGE_RUN_SPREAD } },
 	};
 	struct comparison comparison;
 	int code, err;
 
-	err = parse(&compare, argc, argv);
-	if (err)
-		return err < 0 ? EXIT_USAGE : EXIT_DONE;
-	log__set_level(compare.options.quiet ? LOG_QUIET : LOG_NORMAL);
+	code = options__begin(&compare.options, &compare_usage, &compare, argc, argv);
+	if (code != OPTIONS_RUN)
+		return code;
 	err = run(&compare, &comparison);
 	code = err ? explain(&compare, &comparison, err) : conclude(&compare, &comparison);
 	comparison__clear(&comparison);

@@ -7,7 +7,6 @@
 #include <core/sanitize.h>
 
 #include "complete_values.h"
-#include "options.h"
 
 #define MAX_ANSWER 4096
 
@@ -38,64 +37,49 @@ void complete__offer(const char *text, const char *value, const char *about)
 	printf("%s\n", safe);
 }
 
-/* The option of a letter; if that is 0, of the name's first len bytes. */
-static const struct argp_option *find_option(const struct argp_child *children, const char *name,
-					     size_t len, int letter)
+/* The option of exactly this name; NULL: there is none that takes a value. */
+static const struct option_row *find(const struct option_table *tables, const char *name,
+				     size_t len)
 {
-	for (; children->argp; children++) {
-		const struct argp_option *option = children->argp->options;
+	struct option_match match = options__match(tables, name, len, 0);
 
-		for (; options__more(option); option++) {
-			if (letter && option->key == letter)
-				return option;
-			if (!letter && option->name && strlen(option->name) == len &&
-			    !memcmp(option->name, name, len))
-				return option;
-		}
-	}
-	return NULL;
+	return match.exact && match.row->argument ? match.row : NULL;
 }
 
 /* The option whose value the next word is: --by, -d, -qd. NULL: the word needs none. */
-static const struct argp_option *expects_value(const struct argp_child *children, const char *word)
+static const struct option_row *expects_value(const struct option_table *tables, const char *word)
 {
-	const struct argp_option *option = NULL;
-
-	if (!strncmp(word, "--", 2)) {
-		option = find_option(children, word + 2, strlen(word + 2), 0);
-		return option && option->arg ? option : NULL;
-	}
+	if (!strncmp(word, "--", 2))
+		return find(tables, word + 2, strlen(word + 2));
 	if (word[0] != '-')
 		return NULL;
 	for (const char *letter = word + 1; *letter; letter++) {
-		option = find_option(children, "", 0, *letter);
-		if (option && option->arg)
-			return letter[1] ? NULL : option;
+		struct option_match match = options__match(tables, "", 0, *letter);
+
+		if (match.nr && match.row->argument)
+			return letter[1] ? NULL : match.row;
 	}
 	return NULL;
 }
 
-static void offer_options(const struct argp_child *children, const char *text)
+static void offer_options(const struct option_table *tables, const char *text)
 {
 	char name[128];
 
-	for (; children->argp; children++) {
-		const struct argp_option *option = children->argp->options;
-
-		for (; options__more(option); option++) {
-			if (!option->name || option->flags & OPTION_HIDDEN)
+	for (; tables->rows; tables++) {
+		for (const struct option_row *row = tables->rows; options__more(row); row++) {
+			if (!row->name || !row->help)
 				continue;
-			snprintf(name, sizeof(name), "--%s%s", option->name,
-				 option->arg ? "=" : "");
-			complete__offer(text, name, option->doc);
+			snprintf(name, sizeof(name), "--%s%s", row->name, row->argument ? "=" : "");
+			complete__offer(text, name, row->help);
 		}
 	}
 }
 
-void complete__answer(const char *command, const struct argp_child *children, bool takes_workload)
+void complete__answer(const char *command, const struct option_table *tables, bool takes_workload)
 {
 	const char *text = request.words[request.nr - 1];
-	const struct argp_option *option = NULL;
+	const struct option_row *option = NULL;
 
 	for (int i = 0; i < request.nr - 1; i++) {
 		const char *word = request.words[i];
@@ -108,17 +92,17 @@ void complete__answer(const char *command, const struct argp_child *children, bo
 			puts(i == request.nr - 2 && word[0] == '-' ? ":command" : ":files");
 			return;
 		}
-		option = expects_value(children, word);
+		option = expects_value(tables, word);
 	}
 	if (!option && !strncmp(text, "--", 2) && strchr(text, '=')) {
-		option = find_option(children, text + 2, strcspn(text + 2, "="), 0);
-		if (!option || !option->arg)
+		option = find(tables, text + 2, strcspn(text + 2, "="));
+		if (!option)
 			return;
 	}
 	if (option)
 		complete__values(command, option, text);
 	else if (text[0] == '-')
-		offer_options(children, text);
+		offer_options(tables, text);
 	else if (takes_workload)
 		puts(":command");
 	else

@@ -7,8 +7,9 @@
 #ifndef LATSCOPE_CLI_COMPLETE_H
 #define LATSCOPE_CLI_COMPLETE_H
 
-#include <argp.h>
 #include <stdbool.h>
+
+#include "options.h"
 
 /* The words after the command's name; the last one is incomplete. */
 void complete__start(char **words, int nr);
@@ -16,7 +17,7 @@ void complete__start(char **words, int nr);
 /* Prints the answer if it starts with the text that is completed. */
 void complete__offer(const char *text, const char *value, const char *about);
 
-/* The whole answer of a command whose options are in the tables of `children`. */
-void complete__answer(const char *command, const struct argp_child *children, bool takes_workload);
+/* The whole answer of a command with these options. */
+void complete__answer(const char *command, const struct option_table *tables, bool takes_workload);
 
 #endif

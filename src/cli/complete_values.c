@@ -252,11 +252,6 @@ static void offer_parts(const struct value *value)
 		offer(value, validate__situation(i), "of why");
 }
 
-static void offer_verdict(const struct value *value)
-{
-	offer(value, "worse", NULL);
-}
-
 static const struct {
 	const char *option;
 	void (*offer)(const struct value *value);
@@ -269,27 +264,15 @@ static const struct {
 	{ "user", offer_users, false },	     { "metric", offer_metric, false },
 	{ "where", offer_condition, false }, { "against", offer_condition, false },
 	{ "last", offer_time, false },	     { "only", offer_parts, false },
-	{ "fail-on", offer_verdict, false },
 };
 
-/* What only this probe's command knows. */
-static void offer_own(const struct value *value, const char *option)
-{
-	const struct probe_ops *ops = probe__find(value->command);
-	const struct probe_command *command = ops ? probe_command__of(ops) : NULL;
-	const char *const *values = command && command->values ? command->values(option) : NULL;
-
-	for (; values && *values; values++)
-		offer(value, *values, NULL);
-}
-
-void complete__values(const char *command, const struct argp_option *option, const char *text)
+void complete__values(const char *command, const struct option_row *option, const char *text)
 {
 	const char *equals = !strncmp(text, "--", 2) ? strchr(text, '=') : NULL;
 	struct value value = { command, text, equals ? (size_t)(equals + 1 - text) : 0 };
 	const char *comma = strrchr(text, ',');
 
-	if (!strcmp(option->arg, "DIR")) {
+	if (!strcmp(option->argument, "DIR")) {
 		puts(":dirs");
 		return;
 	}
@@ -301,7 +284,8 @@ void complete__values(const char *command, const struct argp_option *option, con
 		kinds[i].offer(&value);
 		return;
 	}
-	offer_own(&value, option->name);
+	for (size_t i = 0; option->choices && option->choices[i]; i++)
+		offer(&value, option->choices[i], NULL);
 }
 
 /* The commands of fleet, and the metrics that follow a question. */

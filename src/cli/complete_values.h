@@ -3,10 +3,10 @@
 #ifndef LATSCOPE_CLI_COMPLETE_VALUES_H
 #define LATSCOPE_CLI_COMPLETE_VALUES_H
 
-#include <argp.h>
+#include "options.h"
 
 /* The values of an option of a command that start with text. */
-void complete__values(const char *command, const struct argp_option *option, const char *text);
+void complete__values(const char *command, const struct option_row *option, const char *text);
 
 /* The arguments of a command that are no options. */
 void complete__arguments(const char *command, const char *text);

@@ -100,18 +100,15 @@ static bool examine_privileges(void)
 
 int cmd_doctor(int argc, char **argv)
 {
-	struct options options = { .command = argv[0] };
-	struct argp own = { .doc = doctor_doc };
+	static const struct usage usage = { .doc = doctor_doc };
+	struct options options = { 0 };
 	struct utsname kernel;
 	unsigned int works = 0;
 	bool all = true, drops;
-	int got, code;
+	int code = options__begin(&options, &usage, NULL, argc, argv);
 
-	got = options__parse(&options, &own, NULL, argc, argv, stdout);
-	if (got < 0)
-		log__usage(argv[0], options.error);
-	if (got)
-		return got < 0 ? EXIT_USAGE : EXIT_DONE;
+	if (code != OPTIONS_RUN)
+		return code;
 	code = cmd__check_kernel(argv[0], options.verbose);
 	if (code)
 		return code;

@@ -24,28 +24,9 @@
 #define LAST_OF_TOP_NS (3600 * 1000000000ULL)
 #define MOST_TOP 100000
 
-/* From KEY_DIR on they are of questions, from KEY_AGAINST on of compare. */
-enum key {
-	KEY_CLICKHOUSE = 0x200,
-	KEY_LOGIN,
-	KEY_CLUSTER,
-	KEY_KEEP_ROWS,
-	KEY_KEEP,
-	KEY_DIR,
-	KEY_BY,
-	KEY_WHERE,
-	KEY_LAST,
-	KEY_TOP,
-	KEY_CONFIDENCE,
-	KEY_SQL,
-	KEY_AGAINST,
-	KEY_METRIC,
-	KEY_MIN_EFFECT,
-	KEY_FAIL_ON,
-};
-
 struct fleet {
-	struct options options; /* args[0] is the subcommand */
+	struct options options;
+	const struct fleet_command *command; /* of args[0] */
 	const char *url; /* --clickhouse; NULL: not given */
 	const char *login_file;
 	struct fleet_tables tables;
@@ -56,7 +37,6 @@ struct fleet {
 	size_t nr_statistics;
 	uint64_t last_ns; /* 0: not given */
 	bool all_time, sql, fail_on_worse;
-	const char *given, *given_compare; /* an option of questions, and one of compare; or NULL */
 };
 
 static int run_question(struct fleet *fleet);
@@ -78,32 +58,6 @@ const struct fleet_command fleet_commands[] = {
 static const char *const percentiles[FLEET_COMPARE + 1] = {
 	[FLEET_TOP] = "p50,p99,p99.9",
 	[FLEET_COMPARE] = "p50,p90,p99,p99.9",
-};
-
-static const struct argp_option fleet_options[] = {
-	{ "clickhouse", KEY_CLICKHOUSE, "URL", 0, "Server, such as http://127.0.0.1:8123", 0 },
-	{ "clickhouse-login", KEY_LOGIN, "FILE", 0, "File with USER:PASSWORD", 0 },
-	{ "cluster", KEY_CLUSTER, "NAME", 0, "init: the server is a shard of this cluster", 0 },
-	{ "keep-rows", KEY_KEEP_ROWS, "DAYS", 0, "init: keep rows for DAYS (14)", 0 },
-	{ "keep", KEY_KEEP, "DAYS", 0, "init: keep roll-ups for DAYS (400)", 0 },
-	{ "dir", KEY_DIR, "DIR", 0, "Ask the recordings below DIR (" OUTPUT_DIR ")", 0 },
-	{ "by", KEY_BY, "LIST", 0, "Group by host, kernel, service or labels", 0 },
-	{ "where", KEY_WHERE, "NAME=VALUE", 0,
-	  "Only hosts, or services, with this value; repeatable", 0 },
-	{ "against", KEY_AGAINST, "NAME=VALUE", 0,
-	  "compare: --where of the other group; repeatable", 0 },
-	{ "last", KEY_LAST, "TIME", 0, "Only the last TIME, or 'all' (7d; top: 1h)", 0 },
-	{ "top", KEY_TOP, "N", 0, "Show N groups, those with the most time (10; 0: all)", 0 },
-	{ "metric", KEY_METRIC, "STATISTIC", 0, "compare: test only this percentile; repeatable",
-	  0 },
-	{ "confidence", KEY_CONFIDENCE, "PERCENT", 0, "Confidence of intervals and verdicts (95)",
-	  0 },
-	{ "min-effect", KEY_MIN_EFFECT, "PERCENT", 0, "compare: ignore differences up to this (0)",
-	  0 },
-	{ "fail-on", KEY_FAIL_ON, "VERDICT", 0,
-	  "compare: exit with 3 if there is this verdict: worse", 0 },
-	{ "sql", KEY_SQL, 0, 0, "Print the SQL instead of asking", 0 },
-	{ 0 },
 };
 
 static const char fleet_intro[] =
@@ -136,167 +90,126 @@ static const char *fleet_doc(void)
 
 /* ---- options ---- */
 
-static int add_condition(struct fleet *fleet, const char *name, const char *text, unsigned int side)
+static int add_condition(struct options *options, void *at, const char *text)
 {
-	int err = fleet_question__condition(&fleet->question.sides[side], text);
+	int err = fleet_question__condition(at, text);
 
 	if (err == -EINVAL)
-		return options__fail(&fleet->options,
-				     "%s '%.64s': use NAME=VALUE, such as kernel=6.1", name, text);
+		return options__fail(options, "--%s '%.64s': use NAME=VALUE, such as kernel=6.1",
+				     options->parsed, text);
 	if (err)
-		return options__fail(&fleet->options,
-				     "%s '%.64s': too long, or more than %d of them", name, text,
-				     FLEET_CONDITIONS);
+		return options__fail(options, "--%s '%.64s': too long, or more than %d of them",
+				     options->parsed, text, FLEET_CONDITIONS);
 	return 0;
 }
 
-static int set_by(struct fleet *fleet, const char *text)
+static int set_by(struct options *options, void *at, const char *text)
 {
-	switch (fleet_question__by(&fleet->question, text)) {
+	switch (fleet_question__by(at, text)) {
 	case 0:
 		return 0;
 	case -E2BIG:
-		return options__fail(&fleet->options, "--by '%.64s': at most %d names", text,
-				     FLEET_BY);
+		return options__fail(options, "--by '%.64s': at most %d names", text, FLEET_BY);
 	case -EEXIST:
-		return options__fail(&fleet->options, "--by '%.64s': a name is there twice", text);
+		return options__fail(options, "--by '%.64s': a name is there twice", text);
 	default:
 		return options__fail(
-			&fleet->options,
+			options,
 			"--by '%.64s': use a list of host, kernel, service and names of labels",
 			text);
 	}
 }
 
-static int set_last(struct fleet *fleet, const char *text)
+static int set_last(struct options *options, void *own, const char *text)
 {
+	struct fleet *fleet = own;
+
 	fleet->all_time = !strcmp(text, "all");
-	if (fleet->all_time)
-		return 0;
-	return options__duration(&fleet->options, "--last", text, &fleet->last_ns);
+	return fleet->all_time ? 0 : options__duration(options, &fleet->last_ns, text);
 }
 
-static int set_top(struct fleet *fleet, const char *text)
-{
-	uint64_t top = 0;
-	int err = options__count(&fleet->options, "--top", text, 0, MOST_TOP, &top);
-
-	fleet->question.top = (unsigned int)top;
-	return err;
-}
-
-static int add_statistic(struct fleet *fleet, const char *text)
+static int add_statistic(struct options *options, void *own, const char *text)
 {
 	struct fleet_question question = { 0 };
+	struct fleet *fleet = own;
 
 	if (fleet_question__quantiles(&question, text))
 		return options__fail(
-			&fleet->options,
+			options,
 			"--metric '%.64s': unknown statistic; use a percentile, such as "
 			"p99.9",
 			text);
 	if (fleet->nr_statistics == FLEET_QUANTILES)
-		return options__fail(&fleet->options, "--metric: at most %d", FLEET_QUANTILES);
+		return options__fail(options, "--metric: at most %d", FLEET_QUANTILES);
 	fleet->statistics[fleet->nr_statistics++] = text;
 	return 0;
 }
 
-static int set_fail_on(struct fleet *fleet, const char *text)
-{
-	if (strcmp(text, "worse") != 0)
-		return options__fail(&fleet->options,
-				     "--fail-on '%.64s': unknown verdict; use 'worse'", text);
-	fleet->fail_on_worse = true;
-	return 0;
-}
-
-static int set_cluster(struct fleet *fleet, const char *text)
+static int set_cluster(struct options *options, void *at, const char *text)
 {
 	if (text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")])
-		return options__fail(&fleet->options,
-				     "--cluster '%.64s': use letters, digits and _", text);
-	fleet->tables.cluster = text;
+		return options__fail(options, "--cluster '%.64s': use letters, digits and _", text);
+	*(const char **)at = text;
 	return 0;
 }
 
-/* Options of questions are errors of commands that are none: see check(). */
-static void note(struct fleet *fleet, int key)
-{
-	for (size_t i = 0; fleet_options[i].name; i++)
-		if (fleet_options[i].key == key && key >= KEY_AGAINST)
-			fleet->given_compare = fleet_options[i].name;
-		else if (fleet_options[i].key == key && key >= KEY_DIR)
-			fleet->given = fleet_options[i].name;
-}
+/* Classes of options. They are errors of commands that do not have them: see check(). */
+enum { OF_QUESTIONS = 1, OF_COMPARE };
 
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct fleet *fleet = state->input;
-	struct options *options = &fleet->options;
-	struct fleet_question *question = &fleet->question;
+#define OWN struct fleet
+static const char *const verdicts[] = { "worse", NULL };
 
-	note(fleet, key);
-	switch (key) {
-	case KEY_CLICKHOUSE:
-		fleet->url = arg;
-		return 0;
-	case KEY_LOGIN:
-		fleet->login_file = arg;
-		return 0;
-	case KEY_CLUSTER:
-		return set_cluster(fleet, arg);
-	case KEY_KEEP_ROWS:
-		return options__count(options, "--keep-rows", arg, 1, MAX_KEEP,
-				      &fleet->tables.keep_rows);
-	case KEY_KEEP:
-		return options__count(options, "--keep", arg, 1, MAX_KEEP, &fleet->tables.keep);
-	case KEY_DIR:
-		fleet->dir = arg;
-		return 0;
-	case KEY_BY:
-		return set_by(fleet, arg);
-	case KEY_WHERE:
-		return add_condition(fleet, "--where", arg, 0);
-	case KEY_LAST:
-		return set_last(fleet, arg);
-	case KEY_TOP:
-		return set_top(fleet, arg);
-	case KEY_CONFIDENCE:
-		return options__percent(options, "--confidence", arg, 50, 99.5,
-					&question->confidence);
-	case KEY_SQL:
-		fleet->sql = true;
-		return 0;
-	case KEY_AGAINST:
-		return add_condition(fleet, "--against", arg, 1);
-	case KEY_METRIC:
-		return add_statistic(fleet, arg);
-	case KEY_MIN_EFFECT:
-		return options__percent(options, "--min-effect", arg, 0, 1e7,
-					&question->min_effect);
-	case KEY_FAIL_ON:
-		return set_fail_on(fleet, arg);
-	}
-	return ARGP_ERR_UNKNOWN;
-}
+static const struct option_row fleet_rows[] = {
+	{ "clickhouse", 0, "URL", "Server, such as http://127.0.0.1:8123", OPT_TEXT(url) },
+	{ "clickhouse-login", 0, "FILE", "File with USER:PASSWORD", OPT_TEXT(login_file) },
+	{ "cluster", 0, "NAME", "init: the server is a shard of this cluster",
+	  OPT_CALL_ON(set_cluster, tables.cluster) },
+	{ "keep-rows", 0, "DAYS", "init: keep rows for DAYS (14)",
+	  OPT_COUNT(tables.keep_rows, 1, MAX_KEEP) },
+	{ "keep", 0, "DAYS", "init: keep roll-ups for DAYS (400)",
+	  OPT_COUNT(tables.keep, 1, MAX_KEEP) },
+	{ "dir", 0, "DIR", "Ask the recordings below DIR (" OUTPUT_DIR ")", OPT_TEXT(dir),
+	  .class = OF_QUESTIONS },
+	{ "by", 0, "LIST", "Group by host, kernel, service or labels",
+	  OPT_CALL_ON(set_by, question), .class = OF_QUESTIONS },
+	{ "where", 0, "NAME=VALUE", "Only hosts, or services, with this value; repeatable",
+	  OPT_CALL_ON(add_condition, question.sides[0]), .class = OF_QUESTIONS },
+	{ "against", 0, "NAME=VALUE", "compare: --where of the other group; repeatable",
+	  OPT_CALL_ON(add_condition, question.sides[1]), .class = OF_COMPARE },
+	{ "last", 0, "TIME", "Only the last TIME, or 'all' (7d; top: 1h)", OPT_CALL(set_last),
+	  .class = OF_QUESTIONS },
+	{ "top", 0, "N", "Show N groups, those with the most time (10; 0: all)",
+	  OPT_COUNT(question.top, 0, MOST_TOP), .class = OF_QUESTIONS },
+	{ "metric", 0, "STATISTIC", "compare: test only this percentile; repeatable",
+	  OPT_CALL(add_statistic), .class = OF_COMPARE },
+	{ "confidence", 0, "PERCENT", "Confidence of intervals and verdicts (95)",
+	  OPT_PERCENT(question.confidence, 50, 99.5), .class = OF_QUESTIONS },
+	{ "min-effect", 0, "PERCENT", "compare: ignore differences up to this (0)",
+	  OPT_PERCENT(question.min_effect, 0, 1e7), .class = OF_COMPARE },
+	{ "fail-on", 0, "VERDICT", "compare: exit with 3 if there is this verdict: worse",
+	  OPT_CHOICE(fail_on_worse, 1, verdicts, "unknown verdict; use 'worse'"),
+	  .class = OF_COMPARE },
+	{ "sql", 0, NULL, "Print the SQL instead of asking", OPT_FLAG(sql), .class = OF_QUESTIONS },
+	{ 0 },
+};
 
 /* Is an option one of questions, and the command none; or of compare, and another question? */
 static int check(struct fleet *fleet, const struct fleet_command *command)
 {
 	struct options *options = &fleet->options;
+	const char *of_questions = options->given[OF_QUESTIONS];
+	const char *of_compare = options->given[OF_COMPARE];
 
 	if (!command->asks && options->nr_args > 1)
 		return options__fail(options, "unexpected argument '%.64s'", options->args[1]);
-	if (!command->asks && (fleet->given || fleet->given_compare))
+	if (!command->asks && (of_questions || of_compare))
 		return options__fail(options, "--%s is no option of '%s'",
-				     fleet->given ? fleet->given : fleet->given_compare,
-				     command->name);
+				     of_questions ? of_questions : of_compare, command->name);
 	if (!command->asks && (options->json || options->csv))
 		return options__fail(options, "'%s' prints no %s", command->name,
 				     options->json ? "JSON" : "CSV");
-	if (command->asks && command->kind != FLEET_COMPARE && fleet->given_compare)
-		return options__fail(options, "--%s is an option of 'compare'",
-				     fleet->given_compare);
+	if (command->asks && command->kind != FLEET_COMPARE && of_compare)
+		return options__fail(options, "--%s is an option of 'compare'", of_compare);
 	if (fleet->dir && fleet->url)
 		return options__fail(options, "give --dir or --clickhouse, not both");
 	return 0;
@@ -309,24 +222,23 @@ static bool is_called(const struct fleet_command *command, const char *name)
 	return !strcmp(command->name, name);
 }
 
-static const struct fleet_command *find(struct fleet *fleet)
+static int find(struct options *options, void *own)
 {
-	struct options *options = &fleet->options;
+	struct fleet *fleet = own;
 	char names[RUN_TEXT] = "";
 	size_t used = 0;
 
 	for (size_t i = 0; fleet_commands[i].name; i++) {
-		if (options->nr_args && is_called(&fleet_commands[i], options->args[0]))
-			return check(fleet, &fleet_commands[i]) ? NULL : &fleet_commands[i];
+		fleet->command = &fleet_commands[i];
+		if (options->nr_args && is_called(fleet->command, options->args[0]))
+			return check(fleet, fleet->command);
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
-					 fleet_commands[i].name);
+					 fleet->command->name);
 	}
-	if (options->nr_args)
-		options__fail(options, "unknown command '%.32s'; choose from %s", options->args[0],
-			      names);
-	else
-		options__fail(options, "missing command; choose from %s", names);
-	return NULL;
+	if (!options->nr_args)
+		return options__fail(options, "missing command; choose from %s", names);
+	return options__fail(options, "unknown command '%.32s'; choose from %s", options->args[0],
+			     names);
 }
 
 /* ---- the server ---- */
@@ -604,26 +516,24 @@ static int run_question(struct fleet *fleet)
 
 int cmd_fleet(int argc, char **argv)
 {
+	const struct usage usage = {
+		.groups = OPTIONS_FORMAT,
+		.rows = fleet_rows,
+		.args = "COMMAND [METRIC]",
+		.doc = fleet_doc(),
+		.max_args = 2,
+		.check = find,
+	};
 	struct fleet fleet = {
-		.options = { .command = argv[0], .groups = OPTIONS_FORMAT, .max_args = 2 },
 		.tables = { .keep_rows = KEEP_ROWS, .keep = KEEP },
 		.question = { .top = OPTIONS_TOP, .confidence = 0.95 },
 	};
-	const struct argp own = { fleet_options, parse_own, "COMMAND [METRIC]", fleet_doc(), NULL,
-				  NULL,		 NULL };
-	const struct fleet_command *command = NULL;
-	int got, code;
+	int code = options__begin(&fleet.options, &usage, &fleet, argc, argv);
 
-	got = options__parse(&fleet.options, &own, &fleet, argc, argv, stdout);
-	if (got > 0)
-		return EXIT_DONE;
-	if (!got)
-		command = find(&fleet);
-	if (!command)
-		return wrong(&fleet);
-	log__set_level(fleet.options.quiet ? LOG_QUIET : LOG_NORMAL);
-	fleet.question.kind = command->kind;
-	code = command->run(&fleet);
+	if (code != OPTIONS_RUN)
+		return code;
+	fleet.question.kind = fleet.command->kind;
+	code = fleet.command->run(&fleet);
 	fleet_server__close(&fleet.server);
 	return code;
 }

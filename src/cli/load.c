@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* load: built-in workloads. */
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +12,10 @@
 #include <fleet/load.h>
 
 #include "cmd.h"
+#include "load_help.h"
 #include "log.h"
 #include "options.h"
 
-#define DEFAULT_DIR "/var/tmp"
 #define DURATION_NS 10000000000ULL
 
 #define FLEET_NS 300000000000ULL
@@ -28,125 +26,55 @@
 #define MOST_BLOCK (64ULL << 20)
 #define LEAST_PARTS 4 /* blocks of a process's part of the file */
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 struct load {
 	struct options options;
 	struct load_config config;
 	const struct load_ops *ops;
-	uint32_t given; /* options: a bit for each enum key */
-	uint64_t tasks;
 	const char *url, *login_file;
 	struct clickhouse_address address;
 	struct fleet_load_config fleet;
 	uint64_t ago_ns;
 };
 
-enum key {
-	KEY_DURATION,
-	KEY_TASKS,
-	KEY_PAUSE,
-	KEY_DIR,
-	KEY_SIZE,
-	KEY_BLOCK,
-	KEY_WRITES,
-	KEY_SEQUENTIAL,
-	KEY_SEED,
-	KEY_CLICKHOUSE,
-	KEY_LOGIN,
-	KEY_HOSTS,
-	KEY_SERIES,
-	KEY_SLOTS,
-	KEY_TOGETHER,
-	KEY_AGO,
-	KEYS
-};
+enum { OF_DIO = 1, OF_FLEET }; /* classes of options */
 
-#define BIT(key) (1U << KEY_##key)
-#define BITS_OF_DIO (BIT(BLOCK) | BIT(WRITES) | BIT(SEQUENTIAL))
-#define BITS_OF_FLEET                                                                           \
-	(BIT(CLICKHOUSE) | BIT(LOGIN) | BIT(HOSTS) | BIT(SERIES) | BIT(SLOTS) | BIT(TOGETHER) | \
-	 BIT(AGO))
-
-#define FIRST_KEY 0x200 /* of argp, for options without a letter */
-#define DOC 128 /* bytes of the text of an option */
-#define AT(field) offsetof(struct load, field)
+#define LOAD_DIR "/var/tmp" /* default of --dir */
+#define OWN struct load
 
 /* "kind: text; kind: text": the text of a kind alone is shown in its own help. */
-static const struct load_option {
-	const char *name, *arg;
-	enum { TIME, COUNT, SIZE, PERCENT, TEXT, FLAG } unit;
-	size_t at;
-	uint64_t least, most; /* of COUNT and PERCENT; SIZE has no most */
-	const char *doc;
-} all_options[KEYS] = {
-	[KEY_DURATION] = { "--duration", "TIME", TIME, AT(config.duration_ns), 0, 0,
-			   "Run for TIME (10s); fleet: rows of TIME (5m)" },
-	[KEY_TASKS] = { "--tasks", "N", COUNT, AT(tasks), 1, LOAD_MAX_TASKS,
-			"Number of processes (of mixed: of each kind)" },
-	[KEY_PAUSE] = { "--pause", "TIME", TIME, AT(config.pause_ns), 0, 0,
-			"Pause of each process between two rounds" },
-	[KEY_DIR] = { "--dir", "DIR", TEXT, AT(config.dir), 0, 0,
-		      "Directory of the file (" DEFAULT_DIR ")" },
-	[KEY_SIZE] = { "--size", "SIZE", SIZE, AT(config.bytes), 1 << 16, 0,
-		       "touch: memory in a round (16M each); dio: file (64M); pressure: memory "
-		       "limit (32M)" },
-	[KEY_BLOCK] = { "--block", "SIZE", SIZE, AT(config.block), LOAD_BLOCK, 0,
-			"dio: size of a request (4K)" },
-	[KEY_WRITES] = { "--writes", "PERCENT", PERCENT, AT(config.writes), 0, 100,
-			 "dio: share of writes among the requests (25)" },
-	[KEY_SEQUENTIAL] = { "--sequential", NULL, FLAG, AT(config.sequential), 0, 0,
-			     "dio: one block after the other, not at random" },
-	[KEY_SEED] = { "--seed", "N", COUNT, AT(config.seed), 0, UINT32_MAX,
-		       "Seed of the random numbers (0)" },
-	[KEY_CLICKHOUSE] = { "--clickhouse", "URL", TEXT, AT(url), 0, 0,
-			     "fleet: server with the tables" },
-	[KEY_LOGIN] = { "--clickhouse-login", "FILE", TEXT, AT(login_file), 0, 0,
-			"fleet: file with USER:PASSWORD" },
-	[KEY_HOSTS] = { "--hosts", "N", COUNT, AT(fleet.hosts), 1, 1000000,
-			"fleet: number of hosts (10000)" },
-	[KEY_SERIES] = { "--series", "N", COUNT, AT(fleet.series), 1, 10000,
-			 "fleet: rows of a host for each minute (60)" },
-	[KEY_SLOTS] = { "--slots", "N", COUNT, AT(fleet.slots), 1, 300,
-			"fleet: slots of a row that are not empty (40)" },
-	[KEY_TOGETHER] = { "--together", "N", COUNT, AT(fleet.together), 1, 10000,
-			   "fleet: hosts in a request (100)" },
-	[KEY_AGO] = { "--ago", "TIME", TIME, AT(ago_ns), 0, 0,
-		      "fleet: first row so long ago (the rows end now)" },
+static const struct option_row load_rows[] = {
+	{ "duration", 'd', "TIME", "Run for TIME (10s); fleet: rows of TIME (5m)",
+	  OPT_DURATION(config.duration_ns) },
+	{ "tasks", 0, "N", "Number of processes (of mixed: of each kind)",
+	  OPT_COUNT(config.tasks, 1, LOAD_MAX_TASKS) },
+	{ "pause", 0, "TIME", "Pause of each process between two rounds",
+	  OPT_DURATION(config.pause_ns) },
+	{ "dir", 0, "DIR", "Directory of the file (" LOAD_DIR ")", OPT_TEXT(config.dir) },
+	{ "size", 0, "SIZE",
+	  "touch: memory in a round (16M each); dio: file (64M); pressure: memory limit (32M)",
+	  OPT_SIZE(config.bytes, 1 << 16) },
+	{ "block", 0, "SIZE", "dio: size of a request (4K)", OPT_SIZE(config.block, LOAD_BLOCK) },
+	{ "writes", 0, "PERCENT", "dio: share of writes among the requests (25)",
+	  OPT_PERCENT(config.writes, 0, 100), .class = OF_DIO },
+	{ "sequential", 0, NULL, "dio: one block after the other, not at random",
+	  OPT_FLAG(config.sequential), .class = OF_DIO },
+	{ "seed", 0, "N", "Seed of the random numbers (0)", OPT_COUNT(config.seed, 0, UINT32_MAX) },
+	{ "clickhouse", 0, "URL", "fleet: server with the tables", OPT_TEXT(url),
+	  .class = OF_FLEET },
+	{ "clickhouse-login", 0, "FILE", "fleet: file with USER:PASSWORD", OPT_TEXT(login_file),
+	  .class = OF_FLEET },
+	{ "hosts", 0, "N", "fleet: number of hosts (10000)", OPT_COUNT(fleet.hosts, 1, 1000000),
+	  .class = OF_FLEET },
+	{ "series", 0, "N", "fleet: rows of a host for each minute (60)",
+	  OPT_COUNT(fleet.series, 1, 10000), .class = OF_FLEET },
+	{ "slots", 0, "N", "fleet: slots of a row that are not empty (40)",
+	  OPT_COUNT(fleet.slots, 1, 300), .class = OF_FLEET },
+	{ "together", 0, "N", "fleet: hosts in a request (100)",
+	  OPT_COUNT(fleet.together, 1, 10000), .class = OF_FLEET },
+	{ "ago", 0, "TIME", "fleet: first row so long ago (the rows end now)", OPT_DURATION(ago_ns),
+	  .class = OF_FLEET },
+	{ 0 },
 };
-
-static error_t parse_option(int argp_key, char *arg, struct argp_state *state)
-{
-	struct load *load = state->input;
-	struct options *options = &load->options;
-	unsigned int key = argp_key == 'd' ? KEY_DURATION : (unsigned int)argp_key - FIRST_KEY;
-	const struct load_option *option;
-	void *at;
-
-	if (key >= KEYS)
-		return ARGP_ERR_UNKNOWN;
-	option = &all_options[key];
-	at = (char *)load + option->at;
-	load->given |= 1U << key;
-	switch (option->unit) {
-	case TIME:
-		return options__duration(options, option->name, arg, at);
-	case COUNT:
-		return options__count(options, option->name, arg, option->least, option->most, at);
-	case SIZE:
-		return options__size(options, option->name, arg, option->least, at);
-	case PERCENT:
-		return options__percent(options, option->name, arg, (double)option->least,
-					(double)option->most, at);
-	case TEXT:
-		*(const char **)at = arg;
-		return 0;
-	case FLAG:
-		*(bool *)at = true;
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
 
 static int find_kind(struct load *load)
 {
@@ -155,7 +83,7 @@ static int find_kind(struct load *load)
 	size_t used = 0;
 
 	load->ops = name ? load__find(name) : NULL;
-	if (load->given & BITS_OF_FLEET && load->ops != &load_fleet)
+	if (load->options.given[OF_FLEET] && load->ops != &load_fleet)
 		return options__fail(&load->options, "--clickhouse, --clickhouse-login, --hosts, "
 						     "--series, --slots, --together and --ago are "
 						     "for fleet");
@@ -181,7 +109,7 @@ static int check_sizes(struct load *load)
 
 	if (config->bytes && !load->ops->uses_bytes)
 		return options__fail(options, "--size does not apply to %s", load->ops->name);
-	if (load->given & BITS_OF_DIO && strcmp(load->ops->name, "dio"))
+	if ((options->given[OF_DIO] || config->block) && strcmp(load->ops->name, "dio"))
 		return options__fail(options, "--block, --writes and --sequential are for dio");
 	if (!load->ops->uses_dir && config->bytes > memory / 2)
 		return options__fail(options, "--size is more than half of this machine's memory");
@@ -207,7 +135,7 @@ static int check_fleet(struct load *load)
 	const struct load_config *config = &load->config;
 	char why[POST_TEXT];
 
-	if (load->given & (BITS_OF_DIO | BIT(SIZE) | BIT(PAUSE)))
+	if (config->bytes || config->block || options->given[OF_DIO] || config->pause_ns)
 		return options__fail(options, "--size, --block, --writes, --sequential and --pause "
 					      "are not for fleet");
 	if (!load->url)
@@ -217,145 +145,26 @@ static int check_fleet(struct load *load)
 				     "--clickhouse '%.64s': %s; use a URL such as "
 				     "http://127.0.0.1:8123",
 				     load->url, why);
-	if (!(load->given & BIT(DURATION)))
+	if (!config->duration_ns)
 		load->config.duration_ns = FLEET_NS;
 	if (config->duration_ns < MINUTE_NS)
 		return options__fail(options, "--duration: fleet needs a minute or more");
 	return 0;
 }
 
-static const char all_intro[] =
-	"Runs a load of a KIND until the time is up or Ctrl-C. Leaves nothing behind, and "
-	"needs no privilege except for pressure. 'latscope load KIND --help' shows the options "
-	"of one KIND.\vKinds:\n";
-
-static const char all_examples[] =
-	"\nExamples:\n"
-	"  latscope load mixed -d 10s                all kinds at once\n"
-	"  latscope load touch --size 1G             a large region, again and again\n"
-	"  latscope load dio --dir /mnt --tasks 8    queue depth 8, the disk of /mnt\n"
-	"  latscope load dio --sequential --writes 100% --block 1M\n"
-	"  sudo latscope runqlat -- latscope load hog -d 5s\n"
-	"  sudo latscope record --report -- latscope load pressure\n";
-
-static const char exit_status[] =
-	"\nExit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
-
-static const struct kind_help {
-	const char *kind, *text, *examples;
-	uint32_t keys; /* its options, besides --duration */
-} kind_helps[] = {
-	{ "touch", "As many processes as CPUs, at most 8.",
-	  "  latscope load touch --size 1G\n"
-	  "  sudo latscope memlat -- latscope load touch -d 5s\n",
-	  BIT(TASKS) | BIT(PAUSE) | BIT(SIZE) },
-	{ "hog", "Runs until the time is up or Ctrl-C.",
-	  "  sudo latscope runqlat -- latscope load hog -d 5s\n", BIT(TASKS) | BIT(PAUSE) },
-	{ "pingpong", "More tasks make more pairs.",
-	  "  sudo latscope runqlat -- latscope load pingpong -d 5s\n", BIT(TASKS) | BIT(PAUSE) },
-	{ "dio", "The file has no name, so nothing is left behind.",
-	  "  latscope load dio --dir /mnt --tasks 8    queue depth 8, the disk of /mnt\n"
-	  "  latscope load dio --sequential --writes 100% --block 1M\n"
-	  "  sudo latscope iolat -- latscope load dio -d 5s\n",
-	  BITS_OF_DIO | BIT(TASKS) | BIT(PAUSE) | BIT(DIR) | BIT(SIZE) | BIT(SEED) },
-	{ "pressure", "Needs root, and a memory controller for new cgroups.",
-	  "  sudo latscope record --report -- latscope load pressure\n",
-	  BIT(TASKS) | BIT(DIR) | BIT(SIZE) | BIT(SEED) },
-	{ "mixed", "These are touch, hog, pingpong and dio.",
-	  "  sudo latscope record -- latscope load mixed -d 10s\n",
-	  BIT(TASKS) | BIT(PAUSE) | BIT(DIR) | BIT(SEED) },
-	{ "fleet", "The server needs the tables of 'latscope fleet init'.",
-	  "  latscope load fleet --clickhouse http://127.0.0.1:8123 --hosts 100\n",
-	  BITS_OF_FLEET | BIT(TASKS) | BIT(SEED) },
-};
-
-/* The first argument that is the name of a kind. */
-static const struct kind_help *find_help(int argc, char **argv)
+static int check(struct options *options, void *own)
 {
-	for (int i = 1; i < argc; i++)
-		for (size_t kind = 0; kind < COUNT_OF(kind_helps); kind++)
-			if (!strcmp(argv[i], kind_helps[kind].kind))
-				return &kind_helps[kind];
-	return NULL;
-}
+	struct load *load = own;
+	int err = find_kind(load);
 
-static const char *doc_of_all(void)
-{
-	static char doc[2560];
-	size_t used = strlen(strcpy(doc, all_intro));
-
-	for (size_t i = 0; load_kinds[i] && used < sizeof(doc); i++)
-		used += (size_t)snprintf(doc + used, sizeof(doc) - used, "  %-9s %s\n",
-					 load_kinds[i]->name, load_kinds[i]->help);
-	if (used < sizeof(doc))
-		snprintf(doc + used, sizeof(doc) - used, "%s%s", all_examples, exit_status);
-	return doc;
-}
-
-static const char *doc_of(const struct kind_help *help)
-{
-	static char doc[1024];
-	const char *what = load__find(help->kind)->help;
-
-	snprintf(doc, sizeof(doc), "%c%s. %s\vExamples:\n%s%s", toupper((unsigned char)what[0]),
-		 what + 1, help->text, help->examples, exit_status);
-	return doc;
-}
-
-/* The part of the text that is about the kind. */
-static const char *shorten(char doc[DOC], const char *all, const char *kind)
-{
-	char mark[DOC];
-	const char *at;
-
-	snprintf(mark, sizeof(mark), "%s: ", kind);
-	at = strstr(all, mark);
-	at = at ? at + strlen(mark) : all;
-	snprintf(doc, DOC, "%.*s", (int)strcspn(at, ";"), at);
-	doc[0] = (char)toupper((unsigned char)doc[0]);
-	return doc;
-}
-
-/* All options are parsed with any kind; those of other kinds are not shown in its help. */
-static const struct argp_option *options_of(const struct kind_help *help)
-{
-	static struct argp_option options[KEYS + 1];
-	static char docs[KEYS][DOC];
-
-	for (int i = 0; i < KEYS; i++) {
-		options[i] = (struct argp_option){ .name = all_options[i].name + strlen("--"),
-						   .key = i == KEY_DURATION ? 'd' : FIRST_KEY + i,
-						   .arg = all_options[i].arg,
-						   .doc = all_options[i].doc };
-		if (!help)
-			continue;
-		if (!((help->keys | BIT(DURATION)) & 1U << i))
-			options[i].flags = OPTION_HIDDEN;
-		options[i].doc = shorten(docs[i], all_options[i].doc, help->kind);
-	}
-	return options;
-}
-
-/* 0: continue; 1: the help was printed; -EINVAL: the error was printed. */
-static int parse(struct load *load, int argc, char **argv)
-{
-	const struct kind_help *help = find_help(argc, argv);
-	struct argp own = { .options = options_of(help),
-			    .parser = parse_option,
-			    .args_doc = help ? help->kind : "KIND",
-			    .doc = help ? doc_of(help) : doc_of_all() };
-	int got = options__parse(&load->options, &own, load, argc, argv, stdout);
-
-	load->config.tasks = (unsigned int)load->tasks;
-	if (!got)
-		got = find_kind(load);
-	if (!got)
-		got = load->ops == &load_fleet ? check_fleet(load) : check_sizes(load);
-	if (got < 0)
-		log__usage(argv[0], load->options.error);
-	if (load->options.quiet)
-		log__set_level(LOG_QUIET);
-	return got;
+	(void)options;
+	if (err)
+		return err;
+	if (load->ops == &load_fleet)
+		return check_fleet(load);
+	if (!load->config.duration_ns)
+		load->config.duration_ns = DURATION_NS;
+	return check_sizes(load);
 }
 
 /* Explains before anything is written. Returns the exit code. */
@@ -465,18 +274,19 @@ static int run_fleet(struct load *load)
 int cmd_load(int argc, char **argv)
 {
 	struct load load = {
-		.options = { .command = argv[0], .max_args = 1 },
-		.config = { .duration_ns = DURATION_NS, .dir = DEFAULT_DIR, .writes = LOAD_WRITES },
+		.config = { .dir = LOAD_DIR, .writes = LOAD_WRITES },
 		.fleet = { .hosts = FLEET_LOAD_HOSTS,
 			   .series = FLEET_LOAD_SERIES,
 			   .slots = FLEET_LOAD_SLOTS,
 			   .together = FLEET_LOAD_TOGETHER },
 	};
+	struct usage usage = { .rows = load_rows, .max_args = 1, .check = check };
 	int err, code;
 
-	err = parse(&load, argc, argv);
-	if (err)
-		return err < 0 ? EXIT_USAGE : EXIT_DONE;
+	load_help__set(&usage, argc, argv);
+	code = options__begin(&load.options, &usage, &load, argc, argv);
+	if (code != OPTIONS_RUN)
+		return code;
 	if (load.ops == &load_fleet)
 		return run_fleet(&load);
 	if (load.ops->uses_dir && check_dir(&load))

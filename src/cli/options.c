@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "options.h"
 
+#include <argp.h>
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,6 +14,9 @@
 #include <core/units.h>
 #include <store/recording.h>
 
+#include "cmd.h"
+#include "log.h"
+
 #define MAX_PID (1 << 22) /* PID_MAX_LIMIT of 64-bit kernels */
 #define MAX_TOP 1000000
 #define MAX_KEYS 65536
@@ -22,95 +27,113 @@
 /* Answers in place of parsing; NULL: parse. */
 static options_answer *answer;
 
-/* Options without a letter. */
-enum key {
-	KEY_CGROUP = 0x100,
-	KEY_COMM,
-	KEY_CPU,
-	KEY_DISK,
-	KEY_BY,
-	KEY_TOP,
-	KEY_METHOD,
-	KEY_METRIC,
-	KEY_TAIL_US,
-	KEY_MAX_KEYS,
-	KEY_LABEL,
-	KEY_MAX_SIZE,
-	KEY_MIN_FREE,
-	KEY_JSON,
-	KEY_CSV,
-	KEY_USER,
-};
+#define OWN struct options
 
-static const struct argp_option window_options[] = {
-	{ "duration", 'd', "TIME", 0, "Measure for TIME: 500ms, 10s, 2m, 1h (unit: s)", 0 },
-	{ "interval", 'i', "TIME", 0, "Report every TIME", 0 },
+static const struct option_row window_rows[] = {
+	{ "duration", 'd', "TIME", "Measure for TIME: 500ms, 10s, 2m, 1h (unit: s)",
+	  OPT_DURATION(duration_ns) },
+	{ "interval", 'i', "TIME", "Report every TIME", OPT_DURATION(interval_ns) },
 	{ 0 },
 };
 
-static const struct argp_option workload_options[] = {
-	{ "user", KEY_USER, "NAME", 0, "Run the workload as this user", 0 },
+static const struct option_row workload_rows[] = {
+	{ "user", 0, "NAME", "Run the workload as this user", OPT_NAME(user) },
 	{ 0 },
 };
 
-static const struct argp_option filter_options[] = {
-	{ "pid", 'p', "PID", 0, "Only this process, with all its threads", 0 },
-	{ "tid", 't', "TID", 0, "Only this thread", 0 },
-	{ "cgroup", KEY_CGROUP, "PATH", 0, "Only this cgroup (v2) and its descendants", 0 },
-	{ "comm", KEY_COMM, "NAME", 0, "Only tasks with this name", 0 },
-	{ "cpu", KEY_CPU, "LIST", 0, "Only what happens on these CPUs: 1,3-5", 0 },
-	{ "disk", KEY_DISK, "NAME", 0, "Only this disk, or that of a file (iolat)", 0 },
+static int set_comm(struct options *options, void *at, const char *text);
+static int set_cpus(struct options *options, void *at, const char *text);
+static int set_by(struct options *options, void *at, const char *text);
+
+static const struct option_row filter_rows[] = {
+	{ "pid", 'p', "PID", "Only this process, with all its threads",
+	  OPT_COUNT(target.pid, 1, MAX_PID) },
+	{ "tid", 't', "TID", "Only this thread", OPT_COUNT(target.tid, 1, MAX_PID) },
+	{ "cgroup", 0, "PATH", "Only this cgroup (v2) and its descendants",
+	  OPT_NAME(target.cgroup) },
+	{ "comm", 0, "NAME", "Only tasks with this name", OPT_CALL(set_comm) },
+	{ "cpu", 0, "LIST", "Only what happens on these CPUs: 1,3-5", OPT_CALL(set_cpus) },
+	{ "disk", 0, "NAME", "Only this disk, or that of a file (iolat)", OPT_NAME(target.disk) },
 	{ 0 },
 };
 
-static const struct argp_option process_options[] = {
-	{ "pid", 'p', "PID", 0, "Caches only of this process", 0 },
-	{ "cgroup", KEY_CGROUP, "PATH", 0, "Caches only of this cgroup (v2) and below", 0 },
-	{ "comm", KEY_COMM, "NAME", 0, "Caches only of processes with this name", 0 },
+static const struct option_row process_rows[] = {
+	{ "pid", 'p', "PID", "Caches only of this process", OPT_COUNT(target.pid, 1, MAX_PID) },
+	{ "cgroup", 0, "PATH", "Caches only of this cgroup (v2) and below",
+	  OPT_NAME(target.cgroup) },
+	{ "comm", 0, "NAME", "Caches only of processes with this name", OPT_CALL(set_comm) },
 	{ 0 },
 };
 
-static const struct argp_option split_options[] = {
-	{ "by", KEY_BY, "LIST", 0, "Split by process, thread, cgroup, disk, op, ...", 0 },
-	{ "top", KEY_TOP, "N", 0, "Show at most N keys per split (10)", 0 },
+static const struct option_row split_rows[] = {
+	{ "by", 0, "LIST", "Split by process, thread, cgroup, disk, op, ...", OPT_CALL(set_by) },
+	{ "top", 0, "N", "Show at most N keys per split (10)", OPT_COUNT(top, 1, MAX_TOP) },
 	{ 0 },
 };
 
-static const struct argp_option probe_options[] = {
-	{ "tail-us", KEY_TAIL_US, "N", 0, "Tail: N us or more (8), or iolat=N (1024), a list", 0 },
-	{ "method", KEY_METHOD, "NAME", 0, "Use this method and no other; see doctor", 0 },
-	{ "metric", KEY_METRIC, "NAME", 0, "Also measure wakeup (runqlat) or wait (iolat)", 0 },
-	{ "max-keys", KEY_MAX_KEYS, "N", 0, "Maximum keys per probe; the rest: (other) (1024)", 0 },
+static const struct option_row probe_rows[] = {
+	{ "tail-us", 0, "N", "Tail: N us or more (8), or iolat=N (1024), a list",
+	  OPT_CALL_ON(options__tails, tails) },
+	{ "method", 0, "NAME", "Use this method and no other; see doctor", OPT_NAME(method) },
+	{ "metric", 0, "NAME", "Also measure wakeup (runqlat) or wait (iolat)", OPT_TEXT(metric) },
+	{ "max-keys", 0, "N", "Maximum keys per probe; the rest: (other) (1024)",
+	  OPT_COUNT(max_keys, 1, MAX_KEYS) },
 	{ 0 },
 };
 
-static const struct argp_option output_options[] = {
-	{ "output", 'o', "DIR", 0, "Create a recording in DIR", 0 },
-	{ "label", KEY_LABEL, "KEY=VALUE", 0, "Add a label to the recording; repeatable", 0 },
-	{ "max-size", KEY_MAX_SIZE, "SIZE", 0, "Maximum size of the recording: 500M, 2G", 0 },
-	{ "min-free", KEY_MIN_FREE, "SIZE", 0, "Keep SIZE free on the disk (64M or 1 %)", 0 },
+static const struct option_row output_rows[] = {
+	{ "output", 'o', "DIR", "Create a recording in DIR", OPT_NAME(output) },
+	{ "label", 0, "KEY=VALUE", "Add a label to the recording; repeatable",
+	  OPT_CALL(options__label) },
+	{ "max-size", 0, "SIZE", "Maximum size of the recording: 500M, 2G",
+	  OPT_SIZE(recording.max_size, MIN_MAX_SIZE) },
+	{ "min-free", 0, "SIZE", "Keep SIZE free on the disk (64M or 1 %)",
+	  OPT_SIZE(recording.min_free, 0) },
 	{ 0 },
 };
 
-static const struct argp_option format_options[] = {
-	{ "json", KEY_JSON, 0, 0, "Print JSON", 0 },
-	{ "csv", KEY_CSV, 0, 0, "Print CSV", 0 },
+static const struct option_row format_rows[] = {
+	{ "json", 0, NULL, "Print JSON", OPT_FLAG(json) },
+	{ "csv", 0, NULL, "Print CSV", OPT_FLAG(csv) },
 	{ 0 },
 };
 
-static const struct argp_option metrics_options[] = {
-	{ "quiet", 'q', 0, 0, "Print no progress and no warnings", 0 },
-	{ "verbose", 'v', 0, 0, "Show every metric in full, and verifier logs", 0 },
-	{ "help", 'h', 0, 0, "Print this help", 0 },
+#define QUIET "quiet", 'q', NULL, "Print no progress and no warnings", OPT_FLAG(quiet)
+#define HELP "help", 'h', NULL, "Print this help", OPT_FLAG(help)
+
+static const struct option_row metrics_rows[] = {
+	{ QUIET },
+	{ "verbose", 'v', NULL, "Show every metric in full, and verifier logs", OPT_FLAG(verbose) },
+	{ HELP },
 	{ 0 },
 };
 
-static const struct argp_option general_options[] = {
-	{ "quiet", 'q', 0, 0, "Print no progress and no warnings", 0 },
-	{ "verbose", 'v', 0, 0, "Print details, such as verifier logs", 0 },
-	{ "help", 'h', 0, 0, "Print this help", 0 },
+static const struct option_row general_rows[] = {
+	{ QUIET },
+	{ "verbose", 'v', NULL, "Print details, such as verifier logs", OPT_FLAG(verbose) },
+	{ HELP },
 	{ 0 },
 };
+
+static const struct {
+	unsigned int group, unless;
+	const char *title;
+	const struct option_row *rows;
+} groups[] = {
+	{ OPTIONS_WINDOW, 0, "Window:", window_rows },
+	{ OPTIONS_WORKLOAD, 0, "Workload:", workload_rows },
+	{ OPTIONS_FILTER, 0, "Filters:", filter_rows },
+	{ OPTIONS_PROCESS, 0, "Filters (method resctrl):", process_rows },
+	{ OPTIONS_SPLIT, 0, "Split:", split_rows },
+	{ OPTIONS_PROBE, 0, "Measurement:", probe_rows },
+	{ OPTIONS_OUTPUT, 0, "Recording:", output_rows },
+	{ OPTIONS_FORMAT, 0, "Output:", format_rows },
+	{ OPTIONS_METRICS, 0, "General:", metrics_rows },
+	{ 0, OPTIONS_METRICS, "General:", general_rows },
+};
+
+#define TABLES (COUNT_OF(groups) + 1) /* the last one is the command's own */
+#define MAX_ROWS 128 /* of all tables of a command */
 
 int options__fail(struct options *options, const char *format, ...)
 {
@@ -124,25 +147,26 @@ int options__fail(struct options *options, const char *format, ...)
 	return -EINVAL;
 }
 
-int options__duration(struct options *options, const char *name, const char *text, uint64_t *ns)
+int options__duration(struct options *options, void *at, const char *text)
 {
-	switch (units__parse_duration(text, ns)) {
+	switch (units__parse_duration(text, at)) {
 	case 0:
 		return 0;
 	case -ERANGE:
-		return options__fail(options, "%s %s: use a time above 0 and up to 30 days", name,
-				     text);
+		return options__fail(options, "--%s %s: use a time above 0 and up to 30 days",
+				     options->parsed, text);
 	default:
-		return options__fail(options, "%s '%s': invalid duration; use 10s, 500ms, 2m or 1h",
-				     name, text);
+		return options__fail(options,
+				     "--%s '%s': invalid duration; use 10s, 500ms, 2m or 1h",
+				     options->parsed, text);
 	}
 }
 
-int options__tails(struct options *options, const char *text, struct tails *tails)
+int options__tails(struct options *options, void *at, const char *text)
 {
 	char wrong[RUN_TEXT];
 
-	switch (tails__parse(tails, text, wrong)) {
+	switch (tails__parse(at, text, wrong)) {
 	case 0:
 		return 0;
 	case -ERANGE:
@@ -158,85 +182,140 @@ int options__tails(struct options *options, const char *text, struct tails *tail
 	}
 }
 
-int options__count(struct options *options, const char *name, const char *text, uint64_t low,
-		   uint64_t high, uint64_t *value)
+static void put(const struct option_row *row, void *at, uint64_t value)
 {
-	switch (units__parse_count(text, low, high, value)) {
-	case 0:
-		return 0;
-	case -ERANGE:
-		return options__fail(options, "%s %s: use a number from %llu to %llu", name, text,
-				     (unsigned long long)low, (unsigned long long)high);
+	switch (row->size) {
+	case sizeof(bool):
+		*(bool *)at = value;
+		break;
+	case sizeof(uint32_t):
+		*(uint32_t *)at = (uint32_t)value;
+		break;
 	default:
-		return options__fail(options, "%s '%s': not a whole number", name, text);
+		*(uint64_t *)at = value;
 	}
 }
 
-int options__percent(struct options *options, const char *name, const char *text, double low,
-		     double high, double *share)
+static int set_text(struct options *options, const struct option_row *row, void *at,
+		    const char *text)
 {
-	switch (units__parse_percent(text, low, high, share)) {
+	if (row->low && !*text)
+		return options__fail(options, "--%s is empty", row->name);
+	memcpy(at, &text, sizeof(text));
+	return 0;
+}
+
+static int set_count(struct options *options, const struct option_row *row, void *at,
+		     const char *text)
+{
+	uint64_t value = 0;
+
+	switch (units__parse_count(text, row->low, row->high, &value)) {
 	case 0:
+		put(row, at, value);
 		return 0;
 	case -ERANGE:
-		return options__fail(options, "%s %s: use %g to %g percent", name, text, low, high);
+		return options__fail(options, "--%s %s: use a number from %llu to %llu", row->name,
+				     text, (unsigned long long)row->low,
+				     (unsigned long long)row->high);
 	default:
-		return options__fail(options, "%s '%s': invalid percentage", name, text);
+		return options__fail(options, "--%s '%s': not a whole number", row->name, text);
 	}
 }
 
-int options__size(struct options *options, const char *name, const char *text, uint64_t low,
-		  uint64_t *bytes)
+static int set_percent(struct options *options, const struct option_row *row, void *at,
+		       const char *text)
+{
+	switch (units__parse_percent(text, row->least, row->most, at)) {
+	case 0:
+		return 0;
+	case -ERANGE:
+		return options__fail(options, "--%s %s: use %g to %g percent", row->name, text,
+				     row->least, row->most);
+	default:
+		return options__fail(options, "--%s '%s': invalid percentage", row->name, text);
+	}
+}
+
+static int set_size(struct options *options, const struct option_row *row, uint64_t *at,
+		    const char *text)
 {
 	char least[UNITS_TEXT];
 	int err;
 
-	err = units__parse_size(text, bytes);
+	err = units__parse_size(text, at);
 	if (err == -EINVAL)
-		return options__fail(options, "%s '%s': invalid size; use 65536, 500M or 2G", name,
-				     text);
-	if (err || *bytes < low)
-		return options__fail(options, "%s %s: use a size from %s to 1 EiB", name, text,
-				     units__size(least, low));
+		return options__fail(options, "--%s '%s': invalid size; use 65536, 500M or 2G",
+				     row->name, text);
+	if (err || *at < row->low)
+		return options__fail(options, "--%s %s: use a size from %s to 1 EiB", row->name,
+				     text, units__size(least, row->low));
 	return 0;
 }
 
-static int set_u32(struct options *options, const char *name, const char *text, uint64_t high,
-		   uint32_t *value)
+static int set_choice(struct options *options, const struct option_row *row, void *at,
+		      const char *text)
 {
-	uint64_t parsed = 0;
-	int err;
-
-	err = options__count(options, name, text, 1, high, &parsed);
-	*value = (uint32_t)parsed;
-	return err;
+	for (unsigned int i = 0; row->choices[i]; i++) {
+		if (strcmp(text, row->choices[i]))
+			continue;
+		put(row, at, row->low + i);
+		return 0;
+	}
+	return options__fail(options, "--%s '%.64s': %s", row->name, text, row->wrong);
 }
 
-static int set_text(struct options *options, const char *name, const char *text, const char **value)
+static int set(struct options *options, const struct option_match *match, const char *text)
 {
+	const struct option_row *row = match->row;
+	void *at = (char *)match->own + row->at;
+
+	options->parsed = options->given[row->class] = row->name;
+	switch (row->kind) {
+	case OPTION_VALUE:
+		put(row, at, row->low);
+		return 0;
+	case OPTION_TEXT:
+		return set_text(options, row, at, text);
+	case OPTION_COUNT:
+		return set_count(options, row, at, text);
+	case OPTION_SIZE:
+		return set_size(options, row, at, text);
+	case OPTION_DURATION:
+		return options__duration(options, at, text);
+	case OPTION_PERCENT:
+		return set_percent(options, row, at, text);
+	case OPTION_CHOICE:
+		return set_choice(options, row, at, text);
+	case OPTION_CALL:
+		return row->set(options, at, text);
+	}
+	return -EINVAL;
+}
+
+static int set_comm(struct options *options, void *at, const char *text)
+{
+	(void)at;
 	if (!*text)
-		return options__fail(options, "%s is empty", name);
-	*value = text;
-	return 0;
-}
-
-static int set_comm(struct options *options, const char *text)
-{
+		return options__fail(options, "--comm is empty");
 	if (strlen(text) >= LAT_COMM_LEN)
 		return options__fail(options,
 				     "--comm '%s' matches nothing: the kernel keeps %d bytes of a "
 				     "name",
 				     text, LAT_COMM_LEN - 1);
-	return set_text(options, "--comm", text, &options->target.comm);
+	options->target.comm = text;
+	return 0;
 }
 
-static int set_cpus(struct options *options, const char *text)
+static int set_cpus(struct options *options, void *at, const char *text)
 {
 	uint64_t mask[LAT_CPUS / 64];
 
+	(void)at;
 	switch (cpu_list__parse(text, mask)) {
 	case 0:
-		return set_text(options, "--cpu", text, &options->target.cpus);
+		options->target.cpus = text;
+		return 0;
 	case -ERANGE:
 		return options__fail(options, "--cpu %s: use numbers from 0 to %d", text,
 				     LAT_CPUS - 1);
@@ -246,12 +325,13 @@ static int set_cpus(struct options *options, const char *text)
 	}
 }
 
-static int set_by(struct options *options, const char *text)
+static int set_by(struct options *options, void *at, const char *text)
 {
 	uint32_t all = (1U << LAT_BY_COUNT) - 1;
 	char names[SPLIT_TEXT];
 	uint32_t mask;
 
+	(void)at;
 	if (split__parse(text, &mask))
 		return options__fail(options, "--by '%s': unknown split; choose from %s", text,
 				     split__list(all, names));
@@ -259,11 +339,12 @@ static int set_by(struct options *options, const char *text)
 	return 0;
 }
 
-int options__label(struct options *options, const char *text)
+int options__label(struct options *options, void *at, const char *text)
 {
 	size_t len = strcspn(text, "=");
 	struct run_label *label;
 
+	(void)at;
 	if (!text[len] || !len)
 		return options__fail(options, "--label '%s': use KEY=VALUE", text);
 	if (len >= sizeof(label->key) || strlen(text + len + 1) >= sizeof(label->value))
@@ -286,108 +367,13 @@ int options__label(struct options *options, const char *text)
 	return 0;
 }
 
-static int parse_filter(struct options *options, int key, const char *arg)
-{
-	switch (key) {
-	case 'p':
-		return set_u32(options, "--pid", arg, MAX_PID, &options->target.pid);
-	case 't':
-		return set_u32(options, "--tid", arg, MAX_PID, &options->target.tid);
-	case KEY_CGROUP:
-		return set_text(options, "--cgroup", arg, &options->target.cgroup);
-	case KEY_COMM:
-		return set_comm(options, arg);
-	case KEY_CPU:
-		return set_cpus(options, arg);
-	case KEY_DISK:
-		return set_text(options, "--disk", arg, &options->target.disk);
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
-static int parse_window(struct options *options, int key, const char *arg)
-{
-	switch (key) {
-	case 'd':
-		return options__duration(options, "--duration", arg, &options->duration_ns);
-	case 'i':
-		return options__duration(options, "--interval", arg, &options->interval_ns);
-	case KEY_USER:
-		return set_text(options, "--user", arg, &options->user);
-	case KEY_BY:
-		return set_by(options, arg);
-	case KEY_TOP:
-		return set_u32(options, "--top", arg, MAX_TOP, &options->top);
-	case KEY_METRIC:
-		options->metric = arg;
-		return 0;
-	case KEY_METHOD:
-		return set_text(options, "--method", arg, &options->method);
-	case KEY_TAIL_US:
-		return options__tails(options, arg, &options->tails);
-	case KEY_MAX_KEYS:
-		return set_u32(options, "--max-keys", arg, MAX_KEYS, &options->max_keys);
-	}
-	return parse_filter(options, key, arg);
-}
-
-static int parse_output(struct options *options, int key, const char *arg)
-{
-	switch (key) {
-	case 'o':
-		return set_text(options, "--output", arg, &options->output);
-	case KEY_LABEL:
-		return options__label(options, arg);
-	case KEY_MAX_SIZE:
-		return options__size(options, "--max-size", arg, MIN_MAX_SIZE,
-				     &options->recording.max_size);
-	case KEY_MIN_FREE:
-		return options__size(options, "--min-free", arg, 0, &options->recording.min_free);
-	case KEY_JSON:
-		options->json = true;
-		return 0;
-	case KEY_CSV:
-		options->csv = true;
-		return 0;
-	case 'q':
-		options->quiet = true;
-		return 0;
-	case 'v':
-		options->verbose = true;
-		return 0;
-	case 'h':
-		options->help = true;
-		return ECANCELED;
-	}
-	return parse_window(options, key, arg);
-}
-
-/* Handles the options of all groups: the tables decide which of them a command takes. */
-static error_t parse_common(int key, char *arg, struct argp_state *state)
-{
-	struct options *options = state->input;
-
-	if (key == ARGP_KEY_ARGS) {
-		options->args = state->argv + state->next;
-		options->nr_args = state->argc - state->next;
-		return 0;
-	}
-	/*
-	 * Often an empty variable in a script. Without a workload latscope would run until Ctrl-C.
-	 */
-	if (key == ARGP_KEY_NO_ARGS && state->quoted && options->takes_workload &&
-	    !options->nr_args)
-		return options__fail(options, "missing workload after '--'");
-	return parse_output(options, key, arg);
-}
-
-static int check(struct options *options)
+static int check(struct options *options, const struct usage *usage)
 {
 	char one[UNITS_TEXT], two[UNITS_TEXT];
 
-	if (!options->takes_workload && options->nr_args > options->max_args)
+	if (!usage->takes_workload && options->nr_args > usage->max_args)
 		return options__fail(options, "unexpected argument '%s'",
-				     options->args[options->max_args]);
+				     options->args[usage->max_args]);
 	if (options->user && !options->nr_args)
 		return options__fail(options, "--user needs a workload");
 	if (options->json && options->csv)
@@ -402,170 +388,149 @@ static int check(struct options *options)
 	return 0;
 }
 
-/* The command's own options, then the common groups that it takes. */
-#define MAX_CHILDREN 10
-
-struct tables {
-	struct argp common[MAX_CHILDREN];
-	struct argp_child children[MAX_CHILDREN + 2];
-	struct argp own; /* its texts are in root */
-	struct argp root;
-	unsigned int nr_common;
-	void *own_input;
-	struct options *options;
-	int failed_at;
-};
-
-static const struct {
-	unsigned int group, unless;
-	const char *title;
-	const struct argp_option *options;
-} groups[] = {
-	{ OPTIONS_WINDOW, 0, "Window:", window_options },
-	{ OPTIONS_WORKLOAD, 0, "Workload:", workload_options },
-	{ OPTIONS_FILTER, 0, "Filters:", filter_options },
-	{ OPTIONS_PROCESS, 0, "Filters (method resctrl):", process_options },
-	{ OPTIONS_SPLIT, 0, "Split:", split_options },
-	{ OPTIONS_PROBE, 0, "Measurement:", probe_options },
-	{ OPTIONS_OUTPUT, 0, "Recording:", output_options },
-	{ OPTIONS_FORMAT, 0, "Output:", format_options },
-	{ OPTIONS_METRICS, 0, "General:", metrics_options },
-	{ 0, OPTIONS_METRICS, "General:", general_options },
-};
-_Static_assert(COUNT_OF(groups) <= MAX_CHILDREN, "room for every group");
-
-static error_t parse_root(int key, char *arg, struct argp_state *state)
-{
-	struct tables *tables = state->input;
-
-	(void)arg;
-	if (key == ARGP_KEY_ERROR)
-		tables->failed_at = state->next;
-	if (key != ARGP_KEY_INIT)
-		return ARGP_ERR_UNKNOWN;
-	for (unsigned int i = 0; i < tables->nr_common; i++)
-		state->child_inputs[i] = tables->options;
-	if (tables->children[tables->nr_common].argp)
-		state->child_inputs[tables->nr_common] = tables->own_input;
-	return 0;
-}
-
-static void build(struct tables *tables, struct options *options, const struct argp *own,
-		  void *input)
+/* The common groups, then the command's own options. */
+static void list_tables(struct option_table tables[TABLES + 1], struct options *options,
+			const struct usage *usage, void *own)
 {
 	unsigned int nr = 0;
 
-	memset(tables, 0, sizeof(*tables));
-	tables->options = options;
-	tables->own_input = input;
-	for (unsigned int i = 0; i < COUNT_OF(groups); i++) {
-		if (groups[i].group && !(options->groups & groups[i].group))
-			continue;
-		if (options->groups & groups[i].unless)
-			continue;
-		tables->common[nr].options = groups[i].options;
-		tables->common[nr].parser = parse_common;
-		tables->children[nr].argp = &tables->common[nr];
-		tables->children[nr].header = groups[i].title;
-		tables->children[nr].group = (int)i + 2;
-		nr++;
-	}
-	tables->nr_common = nr;
-	tables->root.parser = parse_root;
-	tables->root.children = tables->children;
-	if (!own)
-		return;
-	tables->own.options = own->options;
-	tables->own.parser = own->parser;
-	tables->children[nr].argp = &tables->own;
-	tables->children[nr].header = options->own_title;
-	tables->children[nr].group = 1;
-	tables->root.args_doc = own->args_doc;
-	tables->root.doc = own->doc;
+	for (unsigned int i = 0; i < COUNT_OF(groups); i++)
+		if ((!groups[i].group || usage->groups & groups[i].group) &&
+		    !(usage->groups & groups[i].unless))
+			tables[nr++] = (struct option_table){ groups[i].title, (int)i + 2,
+							      groups[i].rows, options };
+	tables[nr++] = (struct option_table){ usage->title, 1, usage->rows, own };
+	tables[nr].rows = NULL;
 }
 
-struct match {
-	const struct argp_option *option;
-	unsigned int nr;
-	bool exact;
-};
-
-static void match_long(const struct argp_option *option, const char *name, size_t len,
-		       struct match *match)
+struct option_match options__match(const struct option_table *tables, const char *name, size_t len,
+				   int letter)
 {
-	for (; options__more(option); option++) {
-		bool exact;
+	struct option_match match = { 0 };
 
-		if (!option->name || strncmp(option->name, name, len))
-			continue;
-		exact = strlen(option->name) == len;
-		if (match->exact)
-			continue;
-		match->nr = exact ? 1 : match->nr + 1;
-		match->option = option;
-		match->exact = exact;
-	}
-}
-
-static int fault_in_long(struct options *options, const struct tables *tables, const char *arg)
-{
-	size_t len = strcspn(arg + 2, "=");
-	struct match match = { 0 };
-
-	for (const struct argp_child *child = tables->children; child->argp; child++)
-		match_long(child->argp->options, arg + 2, len, &match);
-	if (!match.nr)
-		return options__fail(options, "unknown option '%s'", arg);
-	if (match.nr > 1)
-		return options__fail(options, "ambiguous option '%s'", arg);
-	if (match.option->arg && !arg[2 + len])
-		return options__fail(options, "--%s needs a value", match.option->name);
-	if (!match.option->arg && arg[2 + len])
-		return options__fail(options, "--%s takes no value", match.option->name);
-	return 0;
-}
-
-static const struct argp_option *find_short(const struct tables *tables, int letter)
-{
-	for (const struct argp_child *child = tables->children; child->argp; child++) {
-		const struct argp_option *option = child->argp->options;
-
-		for (; options__more(option); option++) {
-			if (option->key == letter)
-				return option;
+	for (; tables->rows; tables++) {
+		for (const struct option_row *row = tables->rows; options__more(row); row++) {
+			if (letter ? row->letter != letter
+				   : !row->name || strncmp(row->name, name, len))
+				continue;
+			match.row = row;
+			match.own = tables->own;
+			match.nr++;
+			match.exact = letter || strlen(row->name) == len;
+			if (!match.exact)
+				continue;
+			match.nr = 1;
+			return match;
 		}
 	}
-	return NULL;
+	return match;
 }
 
-static int fault_in_short(struct options *options, const struct tables *tables, const char *arg)
+/* argv[*i] is "--name" or "--name=value", or a part of the name that only one option has. */
+static int parse_long(struct options *options, const struct option_table *tables, char **argv,
+		      int *i)
 {
-	for (const char *letter = arg + 1; *letter; letter++) {
-		const struct argp_option *option = find_short(tables, *letter);
+	const char *word = argv[*i], *text = strchr(word, '=');
+	size_t len = strcspn(word, "=") - 2;
+	struct option_match match = options__match(tables, word + 2, len, 0);
 
-		if (!option)
+	if (!match.nr)
+		return options__fail(options, "unknown option '%s'", word);
+	if (match.nr > 1)
+		return options__fail(options, "ambiguous option '%s'", word);
+	if (!match.row->argument && text)
+		return options__fail(options, "--%s takes no value", match.row->name);
+	text = text ? text + 1 : match.row->argument ? argv[++*i] : NULL;
+	if (match.row->argument && !text)
+		return options__fail(options, "--%s needs a value", match.row->name);
+	return set(options, &match, text);
+}
+
+/* argv[*i] is "-d10s", "-d" or "-qd". */
+static int parse_letters(struct options *options, const struct option_table *tables, char **argv,
+			 int *i)
+{
+	int err = 0;
+
+	for (const char *letter = argv[*i] + 1; *letter && !err && !options->help; letter++) {
+		struct option_match match = options__match(tables, "", 0, *letter);
+
+		if (!match.nr)
 			return options__fail(options, "unknown option '-%c'", *letter);
-		if (option->arg)
-			return letter[1] ? 0 : options__fail(options, "-%c needs a value", *letter);
+		if (match.row->argument) {
+			const char *text = letter[1] ? letter + 1 : argv[++*i];
+
+			return text ? set(options, &match, text)
+				    : options__fail(options, "-%c needs a value", *letter);
+		}
+		err = set(options, &match, NULL);
 	}
+	return err;
+}
+
+/*
+ * A workload begins at the first word that is no option. Other arguments may stand anywhere; they
+ * move to the front of argv.
+ */
+static int parse_words(struct options *options, const struct option_table *tables,
+		       bool takes_workload, int argc, char **argv)
+{
+	bool quoted = false;
+	int nr = 0, err = 0, i;
+
+	for (i = 1; i < argc && !err && !options->help; i++) {
+		if (quoted || argv[i][0] != '-' || !argv[i][1]) {
+			if (takes_workload)
+				break;
+			argv[1 + nr++] = argv[i];
+		} else if (!strcmp(argv[i], "--")) {
+			quoted = true;
+		} else {
+			err = argv[i][1] == '-' ? parse_long(options, tables, argv, &i)
+						: parse_letters(options, tables, argv, &i);
+		}
+	}
+	if (err || options->help)
+		return err;
+	options->nr_args = takes_workload ? argc - i : nr;
+	options->args = argv + (takes_workload ? i : 1);
+	if (!options->nr_args)
+		options->args = argv + argc;
+	options->args[options->nr_args] = NULL;
+	/*
+	 * Often an empty variable in a script. Without a workload latscope would run until Ctrl-C.
+	 */
+	if (quoted && takes_workload && !options->nr_args)
+		return options__fail(options, "missing workload after '--'");
 	return 0;
 }
 
-/* argp would print the reason to stderr itself, in two lines: find the reason again. */
-static void explain(struct options *options, const struct tables *tables, int argc, char **argv)
+static void print_help(const struct option_table *tables, const struct usage *usage,
+		       const char *command, FILE *out)
 {
-	int next = tables->failed_at;
+	struct argp_option options[MAX_ROWS], *option = options;
+	struct argp_child children[TABLES + 1] = { 0 };
+	struct argp argps[TABLES] = { 0 };
+	struct argp root = { .args_doc = usage->args, .doc = usage->doc, .children = children };
+	char name[RUN_NAME];
 
-	for (int i = next > 1 ? next - 1 : 1; i <= next && i < argc; i++) {
-		const char *arg = argv[i];
+	for (unsigned int i = 0; tables[i].rows; i++) {
+		argps[i].options = option;
+		children[i] = (struct argp_child){ &argps[i], 0, tables[i].title, tables[i].group };
+		for (const struct option_row *row = tables[i].rows; options__more(row); row++) {
+			int key = row->letter ? row->letter : UCHAR_MAX + 1;
 
-		if (arg[0] != '-' || !arg[1])
-			continue;
-		if (arg[1] == '-' ? fault_in_long(options, tables, arg)
-				  : fault_in_short(options, tables, arg))
-			return;
+			assert(option < options + MAX_ROWS - 1);
+			*option++ = (struct argp_option){ .name = row->name,
+							  .key = row->name ? key : 0,
+							  .arg = row->argument,
+							  .flags = row->help ? 0 : OPTION_HIDDEN,
+							  .doc = row->help };
+		}
+		*option++ = (struct argp_option){ 0 };
 	}
-	options__fail(options, "invalid options");
+	snprintf(name, sizeof(name), "latscope %s", command);
+	argp_help(&root, out, ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC, name);
 }
 
 void options__answer_by(options_answer *other)
@@ -573,34 +538,43 @@ void options__answer_by(options_answer *other)
 	answer = other;
 }
 
-int options__parse(struct options *options, const struct argp *own, void *input, int argc,
+int options__parse(struct options *options, const struct usage *usage, void *own, int argc,
 		   char **argv, FILE *help)
 {
-	unsigned int flags = ARGP_NO_ERRS | ARGP_NO_HELP | ARGP_NO_EXIT;
-	char name[RUN_NAME];
-	struct tables tables;
+	struct option_table tables[TABLES + 1];
 	int err;
 
-	build(&tables, options, own, input);
+	list_tables(tables, options, usage, own);
+	options->command = argv[0];
 	if (answer) {
-		answer(options->command, tables.children, options->takes_workload);
+		answer(options->command, tables, usage->takes_workload);
 		return 1;
 	}
 	options->top = OPTIONS_TOP;
 	options->max_keys = OPTIONS_MAX_KEYS;
 	options->recording.min_free = SIZE_LIMITS_MIN_FREE;
-	if (options->takes_workload)
-		flags |= ARGP_IN_ORDER;
-	err = argp_parse(&tables.root, argc, argv, flags, NULL, &tables);
-	if (options->help) {
-		snprintf(name, sizeof(name), "latscope %s", options->command);
-		argp_help(&tables.root, help,
-			  ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC, name);
+	err = parse_words(options, tables, usage->takes_workload, argc, argv);
+	if (!err && options->help) {
+		print_help(tables, usage, options->command, help);
 		return 1;
 	}
-	if (!err)
-		err = check(options);
-	else if (!options->error[0])
-		explain(options, &tables, argc, argv);
-	return err ? -EINVAL : 0;
+	return err ? err : check(options, usage);
+}
+
+int options__end(const struct options *options, int got)
+{
+	log__set_level(options->quiet ? LOG_QUIET : LOG_NORMAL);
+	if (got < 0)
+		log__usage(options->command, options->error);
+	return got < 0 ? EXIT_USAGE : got ? EXIT_DONE : OPTIONS_RUN;
+}
+
+int options__begin(struct options *options, const struct usage *usage, void *own, int argc,
+		   char **argv)
+{
+	int got = options__parse(options, usage, own, argc, argv, stdout);
+
+	if (!got && usage->check)
+		got = usage->check(options, own);
+	return options__end(options, got);
 }

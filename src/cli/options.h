@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The options that every command shares, and parsing of them and of a command's own options. */
+/* Options are rows of tables: those that commands share, and those that a command has alone. */
 #ifndef LATSCOPE_CLI_OPTIONS_H
 #define LATSCOPE_CLI_OPTIONS_H
 
-#include <argp.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -27,15 +27,11 @@ enum options_group {
 };
 
 #define OPTIONS_TOP 10
+#define OPTIONS_CLASSES 3
 #define OPTIONS_MAX_KEYS 1024
 
 struct options {
-	/* Set by the command before parsing. */
 	const char *command; /* "record" */
-	unsigned int groups; /* of enum options_group */
-	const char *own_title; /* title of the command's own options in the help; or NULL */
-	bool takes_workload; /* the arguments are a command line to run */
-	int max_args; /* maximum number of arguments, unless they are a workload */
 
 	/* Not given: numbers are 0 and texts NULL, except top, max_keys and min_free. */
 	uint64_t duration_ns;
@@ -56,45 +52,135 @@ struct options {
 	bool verbose;
 	char **args; /* the workload, or the arguments; NULL after the last, as in argv */
 	int nr_args;
+	const char *given[OPTIONS_CLASSES]; /* by option_row.class: the last option; NULL: none */
 
 	/* The error, on one line without the command's name. */
 	char error[PATH_MAX + RUN_TEXT];
+	const char *parsed; /* name of the option that is parsed now */
 	bool help; /* -h was given */
 };
 
-/*
- * Parses argv[1..]; argv[0] is the command's name; strings point into argv. `own` has the command's
- * own options and texts, no children; its parser gets `input`. NULL: no own options. Returns 0; 1
- * after it printed the help to `help`, or a completion; -EINVAL for wrong usage:
- * options->error.
- */
-int options__parse(struct options *options, const struct argp *own, void *input, int argc,
-		   char **argv, FILE *help);
+enum option_kind {
+	OPTION_VALUE,
+	OPTION_TEXT,
+	OPTION_COUNT,
+	OPTION_SIZE,
+	OPTION_DURATION,
+	OPTION_PERCENT,
+	OPTION_CHOICE,
+	OPTION_CALL,
+};
 
-/* Called with the tables of a command's options in place of parsing: see complete.h. */
-typedef void options_answer(const char *command, const struct argp_child *children,
+/*
+ * An option. The first four members are written out, the others by one of the macros below. A row
+ * with nothing but help is a title of the rows after it; an empty row ends the table.
+ */
+struct option_row {
+	const char *name;
+	int letter; /* 0: none */
+	const char *argument; /* its name in the help; NULL: takes none */
+	const char *help; /* NULL: not shown */
+	enum option_kind kind;
+	size_t at, size; /* the member that gets the value */
+	uint64_t low, high;
+	double least, most; /* of a percentage */
+	const char *wrong; /* what to use instead of an unknown choice */
+	int (*set)(struct options *options, void *at, const char *text);
+	const char *const *choices; /* NULL-terminated; offered by the completion; or NULL */
+	unsigned int class; /* index of options.given */
+};
+
+/* `member` is one of OWN, the struct that a file defines before its table. */
+#define OPT_ANY(member) .at = offsetof(OWN, member), .size = sizeof(((OWN *)0)->member)
+#define OPT_OF(type, member) .at = _Generic(((OWN *)0)->member, type : offsetof(OWN, member))
+
+#define OPT_FLAG(member) .kind = OPTION_VALUE, .size = sizeof(bool), .low = 1, OPT_OF(bool, member)
+#define OPT_VALUE(member, value) .kind = OPTION_VALUE, .low = (value), OPT_ANY(member)
+#define OPT_TEXT(member) .kind = OPTION_TEXT, OPT_OF(const char *, member)
+#define OPT_WORDS(member) .kind = OPTION_TEXT, OPT_OF(char *, member) /* may be changed */
+#define OPT_NAME(member) OPT_TEXT(member), .low = 1 /* not empty */
+#define OPT_COUNT(member, from, to) \
+	.kind = OPTION_COUNT, .low = (from), .high = (to), OPT_ANY(member)
+#define OPT_SIZE(member, from) .kind = OPTION_SIZE, .low = (from), OPT_OF(uint64_t, member)
+#define OPT_DURATION(member) .kind = OPTION_DURATION, OPT_OF(uint64_t, member)
+#define OPT_PERCENT(member, from, to) \
+	.kind = OPTION_PERCENT, .least = (from), .most = (to), OPT_OF(double, member)
+/* Stores first for the first of the list, first + 1 for the second, and so on. */
+#define OPT_CHOICE(member, first, list, instead)                                      \
+	.kind = OPTION_CHOICE, .low = (first), .choices = (list), .wrong = (instead), \
+	OPT_ANY(member)
+/* Calls function(options, &own->member, text), or with own itself. 0, or options__fail(). */
+#define OPT_CALL(function) .kind = OPTION_CALL, .set = (function)
+#define OPT_CALL_ON(function, member) OPT_CALL(function), OPT_ANY(member)
+
+/* What the command line of a command can have. */
+struct usage {
+	unsigned int groups; /* of enum options_group */
+	const struct option_row *rows; /* the command's own options; or NULL */
+	const char *title; /* of those in the help; or NULL */
+	const char *args; /* name of the arguments in the help; or NULL */
+	const char *doc; /* of the help; what follows \v comes after the options */
+	bool takes_workload; /* the arguments are a command line to run */
+	int max_args; /* maximum number of arguments, unless they are a workload */
+	/* After all were parsed; 0, or options__fail(). Or NULL. */
+	int (*check)(struct options *options, void *own);
+};
+
+#define OPTIONS_RUN (-1)
+
+/*
+ * Parses argv[1..]; argv[0] is the command's name; strings point into argv. `own` has the members
+ * of the command's rows. Prints errors. Returns OPTIONS_RUN if the command should go on, else the
+ * exit code: it printed the help, or a completion, or an error.
+ */
+int options__begin(struct options *options, const struct usage *usage, void *own, int argc,
+		   char **argv);
+
+/*
+ * The two steps of it, for a command that has more to check. The first one returns 0; 1 after it
+ * printed the help to `help`, or a completion; -EINVAL for wrong usage: options->error.
+ */
+int options__parse(struct options *options, const struct usage *usage, void *own, int argc,
+		   char **argv, FILE *help);
+int options__end(const struct options *options, int got);
+
+/* The rows of a group, or of the command. */
+struct option_table {
+	const char *title;
+	int group; /* order in the help */
+	const struct option_row *rows; /* NULL: the end */
+	void *own;
+};
+
+/* Called with the tables of a command in place of parsing: see complete.h. */
+typedef void options_answer(const char *command, const struct option_table *tables,
 			    bool takes_workload);
 void options__answer_by(options_answer *answer);
 
-/* Is this an entry of a table, not its end? Titles are entries without a name. */
-static inline bool options__more(const struct argp_option *option)
+/* Is this a row of a table, not its end? */
+static inline bool options__more(const struct option_row *row)
 {
-	return option && (option->name || option->key || option->doc);
+	return row->name || row->help;
 }
+
+struct option_match {
+	const struct option_row *row;
+	void *own;
+	unsigned int nr; /* of options that begin so; 1 if one has exactly this name */
+	bool exact;
+};
+
+/* The option of a letter; if that is 0, of the name's first len bytes. */
+struct option_match options__match(const struct option_table *tables, const char *name, size_t len,
+				   int letter);
 
 /* For a command's own checks: stores the message and returns -EINVAL. */
 int options__fail(struct options *options, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* For a command's own parser: units__parse_...() with an error message. `name` is "--window". */
-int options__duration(struct options *options, const char *name, const char *text, uint64_t *ns);
-int options__count(struct options *options, const char *name, const char *text, uint64_t low,
-		   uint64_t high, uint64_t *value);
-int options__size(struct options *options, const char *name, const char *text, uint64_t low,
-		  uint64_t *bytes);
-int options__label(struct options *options, const char *text); /* into options->recording */
-int options__tails(struct options *options, const char *text, struct tails *tails);
-int options__percent(struct options *options, const char *name, const char *text, double low,
-		     double high, double *share);
+/* For a command's own functions of rows; `at` as in option_row.set. */
+int options__duration(struct options *options, void *at, const char *text);
+int options__tails(struct options *options, void *at, const char *text);
+int options__label(struct options *options, void *at, const char *text); /* at: not used */
 
 #endif

@@ -11,20 +11,17 @@
 
 #include "options.h"
 
+#define PROBE_COMMAND_GROUPS (OPTIONS_WINDOW | OPTIONS_OUTPUT | OPTIONS_FORMAT)
+
 /* All may be 0 or NULL. `own` is what new() returned. */
 struct probe_command {
 	const struct probe_ops *ops; /* never NULL */
 	int (*run)(int argc, char **argv); /* in place of cmd_record(); as these */
 
-	/* ---- own options of `latscope NAME` ---- */
-	const struct argp_option *options;
-	const char *doc;
-	unsigned int groups; /* of enum options_group, besides window, output and format */
-	bool has_no_workload;
+	/* ---- own options of `latscope NAME`: members of what new() returned ---- */
+	struct usage usage;
 	/* With the defaults, for free(); it begins with what probe_request.own points to. */
-	void *(*new)(struct options *options);
-	error_t (*parse)(void *own, int key, char *arg);
-	int (*check)(void *own); /* after all were parsed: 0, or -EINVAL and options->error */
+	void *(*new)(void);
 	bool (*prints)(const void *own); /* it prints during the window, in place of the table */
 	/* Adds an output. Prints its error, and returns the exit code. */
 	int (*add_writer)(const void *own, struct recording *recording);
@@ -43,8 +40,6 @@ struct probe_command {
 	void (*examine)(void); /* in doctor, after its methods */
 	/* The nth method, and what it is (NULL: nothing), if ops has none; NULL: no more. */
 	const char *(*method)(unsigned int nth, const char **about);
-	/* The values of an option, NULL-terminated; NULL: not known. */
-	const char *const *(*values)(const char *option);
 };
 
 /* NULL: it has none. */

@@ -3,6 +3,8 @@
  * record; the commands of probes, which are record with one probe; why and top, which show the same
  * in another way.
  */
+#include "record.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -15,97 +17,18 @@
 #include <core/units.h>
 #include <core/why.h>
 #include <print/probe_view.h>
-#include <session/session.h>
 #include <session/target.h>
-#include <session/workload.h>
-#include <store/recording.h>
 
 #include "cmd.h"
 #include "log.h"
-#include "options.h"
 #include "outcome.h"
 #include "output.h"
-#include "probe_command.h"
 #include "result.h"
-#include "top.h"
-#include "why.h"
 
 #define MOST_INTERVAL_NS 1000000000ULL
 #define LEAST_INTERVAL_NS 10000000ULL
 #define INTERVALS 60
 #define REPORT_INTERVAL_NS 100000000ULL /* of a workload, which may take only some seconds */
-
-#define RECORD_ROWS (2 * RUN_PROBES + 7) /* an option adds a probe; then record_options[] */
-
-struct record {
-	const char *command;
-	int argc;
-	char **argv;
-	const struct probe_ops *only; /* NULL: the command is record, why or top */
-	const struct probe_command *its; /* of `only`; NULL: it has none */
-	struct options options;
-	struct lat_config config;
-	struct run *run;
-	struct session *session;
-	struct recording recording;
-	struct restore *lent; /* gives the recording back to root */
-	struct argp_option rows[RECORD_ROWS]; /* of record and top */
-	bool with[RUN_PROBES]; /* of record: by probe_list, an option adds it */
-	bool with_report; /* of record */
-	char at[RUN_PROBES][RUN_NAME]; /* of record, by probe_list: name of the hidden option */
-	void *own[RUN_PROBES]; /* by probe_list: what new() of the probe's command returned */
-	bool is_why; /* the command is why */
-	struct why_command why;
-	bool is_top; /* the command is top */
-	struct top_command top;
-	struct workload_user user; /* of the workload */
-};
-
-/* KEY_WITH and KEY_AT plus the number of a probe in probe_list. */
-enum key { KEY_WITH_WHY = 0x200, KEY_REPORT, KEY_WITH = 0x300, KEY_AT = 0x400 };
-
-#define WITH_WHY_OPTION                                                                          \
-	{                                                                                        \
-		"why", KEY_WITH_WHY, 0, 0, "Also say why the slow samples were slow; see why", 0 \
-	}
-
-static const struct argp_option record_options[] = {
-	{ .doc = "Slow samples:", .group = 2 },
-	WITH_WHY_OPTION,
-	WHY_OVER_OPTION,
-	WHY_EVENTS_OPTION,
-	{ .doc = "Result:", .group = 3 },
-	{ "report", KEY_REPORT, 0, 0, "Print what report prints: time line, correlation", 0 },
-	{ 0 },
-};
-
-/* Of a probe that can explain its samples. */
-static const struct argp_option explaining_options[] = {
-	WITH_WHY_OPTION, WHY_OVER_OPTION, WHY_EVENTS_OPTION, { 0 }
-};
-
-static const char record_doc[] =
-	"Measures page-fault, run-queue and block-I/O latency of the whole machine at the same "
-	"time. Writes the histograms, their summaries and run.db into a new directory. With a "
-	"workload, it measures until the workload ends.\v"
-	"Examples:\n"
-	"  latscope record -d 10s                    ten seconds, into runs/\n"
-	"  latscope record -o runs/ -- make -j8      while a command runs\n"
-	"  latscope record -d 1m --by process,disk   who waited, and for which disk\n"
-	"  latscope record --report -- latscope load pressure\n"
-	"                                            do they follow memory pressure?\n"
-	"  latscope record -d 1h -i 10s --label host=db1\n\n"
-	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
-
-static const char probe_doc[] =
-	"Measures one latency of the whole machine, or of what the filters select, until -d has "
-	"passed, the workload has ended or Ctrl-C.\v"
-	"Examples:\n"
-	"  latscope runqlat -d 5s                    how long tasks wait for a CPU\n"
-	"  latscope iolat --by disk,op -i 1s         one line per second, tables last\n"
-	"  latscope memlat -p 1234 --json            one process, for a script\n"
-	"  latscope memlat -- ./workload             while a command runs\n\n"
-	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
 /* Does it measure a single probe that has a table and no histograms? */
 static bool has_table(const struct record *record)
@@ -140,165 +63,11 @@ static void *own_of(const struct record *record, const struct probe_ops *ops)
 	return record->own[number_of(ops)];
 }
 
-/* The options of record that add a probe. */
-static error_t parse_with(struct record *record, int key, char *arg)
-{
-	const struct probe_command *command;
-	int nr = key >= KEY_AT ? key - KEY_AT : key - KEY_WITH;
-
-	if (nr < 0 || nr >= RUN_PROBES)
-		return ARGP_ERR_UNKNOWN;
-	record->with[nr] = true;
-	command = probe_command__of(probe_list[nr]);
-	if (key < KEY_AT || !command->find(record->own[nr], arg))
-		return 0;
-	return options__fail(&record->options, "--%s-at: %s", command->with, command->place);
-}
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct record *record = state->input;
-
-	if (record->its && record->its->parse)
-		return record->its->parse(own_of(record, record->only), key, arg);
-	if (!why__parse(&record->why, key, arg))
-		return 0;
-	if (record->options.error[0])
-		return EINVAL;
-	if (record->is_why)
-		return ARGP_ERR_UNKNOWN;
-	if (record->is_top && top__parse(&record->top, key, arg) != ARGP_ERR_UNKNOWN)
-		return 0;
-	switch (key) {
-	case KEY_WITH_WHY:
-		record->why.wanted = true;
-		return 0;
-	case KEY_REPORT:
-		record->with_report = true;
-		return 0;
-	}
-	return parse_with(record, key, arg);
-}
-
-/* Appends the options that add a probe to record, or to top. */
-static struct argp_option *add_with(struct argp_option *row, bool top)
-{
-	for (int i = 0; probe_list[i]; i++) {
-		const struct probe_command *command = probe_command__of(probe_list[i]);
-
-		if (command && command->with && (!top || command->with_top))
-			*row++ = (struct argp_option){
-				command->with, KEY_WITH + i, 0, 0, command->with_help, 0
-			};
-	}
-	return row;
-}
-
-static const struct argp_option *list_top_options(struct record *record)
-{
-	struct argp_option *row = record->rows;
-
-	for (const struct argp_option *option = top_options; option->name; option++)
-		*row++ = *option;
-	*add_with(row, true) = (struct argp_option){ 0 };
-	return record->rows;
-}
-
-static const struct argp_option *list_record_options(struct record *record)
-{
-	struct argp_option *row = add_with(record->rows, false);
-
-	for (int i = 0; probe_list[i]; i++) {
-		const struct probe_command *command = probe_command__of(probe_list[i]);
-
-		if (command && command->place)
-			*row++ = (struct argp_option){ record->at[i], KEY_AT + i, command->place,
-						       OPTION_HIDDEN, 0,	  0 };
-	}
-	memcpy(row, record_options, sizeof(record_options));
-	return record->rows;
-}
-
-/* The command's own options and help, and which of the common options it takes. */
-static struct argp describe_command(struct record *record)
-{
-	struct argp own = { .parser = parse_own, .args_doc = "[-- WORKLOAD ARG...]" };
-	struct options *options = &record->options;
-
-	options->command = record->command;
-	options->groups = OPTIONS_WINDOW | OPTIONS_OUTPUT | OPTIONS_FORMAT;
-	options->takes_workload = !(record->its && record->its->has_no_workload);
-	if (record->its && record->its->options) {
-		own.options = record->its->options;
-		own.args_doc = options->takes_workload ? own.args_doc : NULL;
-		own.doc = record->its->doc;
-		options->groups |= record->its->groups;
-	} else if (record->is_why) {
-		own.options = why_options;
-		own.doc = why_doc;
-		options->own_title = "Threshold:";
-		options->groups |=
-			OPTIONS_FILTER | OPTIONS_SPLIT | OPTIONS_PROBE | OPTIONS_WORKLOAD;
-	} else if (record->is_top) {
-		own.options = list_top_options(record);
-		own.doc = top_doc;
-		own.args_doc = NULL;
-		options->own_title = "Screen:";
-		options->takes_workload = false;
-		options->groups = OPTIONS_WINDOW | OPTIONS_FILTER | OPTIONS_SPLIT | OPTIONS_PROBE |
-				  OPTIONS_OUTPUT;
-	} else {
-		own.options = record->only ? NULL : list_record_options(record);
-		own.doc = record->only ? probe_doc : record_doc;
-		options->own_title = record->only ? NULL : "Additional probes:";
-		options->groups |= OPTIONS_FILTER | OPTIONS_SPLIT | OPTIONS_PROBE |
-				   OPTIONS_METRICS | OPTIONS_WORKLOAD;
-		if (record->only && record->only->explains) {
-			own.options = explaining_options;
-			options->own_title = "Slow samples:";
-		}
-	}
-	return own;
-}
-
-static int parse(struct record *record, int argc, char **argv)
-{
-	struct options *options = &record->options;
-	struct argp own = describe_command(record);
-	int got;
-
-	record->why.options = options;
-	record->why.wanted = record->is_why;
-	record->top.options = options;
-	got = options__parse(options, &own, record, argc, argv, stdout);
-	log__set_level(options->quiet ? LOG_QUIET : LOG_NORMAL);
-	if (!got && options->csv && !record->only)
-		got = options__fail(options,
-				    "--csv is for one probe; the recording's directory has "
-				    "the CSV of each");
-	record->why.wanted |= record->is_top && !record->top.without_why;
-	for (size_t i = 0; i < RUN_PROBES; i++)
-		record->top.adds_probe |= record->with[i];
-	for (unsigned int i = 0; !got && i < options->tails.nr; i++)
-		if (!probe__find(options->tails.of[i].probe))
-			got = options__fail(options, "--tail-us '%s': unknown probe",
-					    options->tails.of[i].probe);
-	if (!got)
-		got = why__check(&record->why, record->is_why, &record->config.why);
-	if (!got && record->is_top)
-		got = top__check(&record->top);
-	if (!got && record->its && record->its->check)
-		got = record->its->check(own_of(record, record->only));
-	if (got < 0)
-		log__usage(record->command, options->error);
-	return got;
-}
-
 static bool is_wanted(const struct record *record, const struct probe_ops *ops)
 {
 	if (record->only)
 		return ops == record->only;
-	if (record->is_why)
+	if (record->kind->explains)
 		return ops->explains &&
 		       (record->config.why != 1 + LAT_BY_CPU || why__words(ops->name)->of_cpu);
 	return ops->by_default || record->with[number_of(ops)];
@@ -533,11 +302,11 @@ static const struct writer_ops *live_of(const struct record *record)
 static int open_output(struct record *record)
 {
 	const struct options *options = &record->options;
-	const char *dir = record->is_top ? NULL : options->output;
+	const char *dir = options->output ? options->output : record->kind->dir;
 	int code;
 
-	if (!dir && !record->only && !record->is_why && !record->is_top)
-		dir = OUTPUT_DIR;
+	if (record->kind->on_screen) /* -o is where it records on request */
+		dir = NULL;
 	code = output__create(&record->recording, dir, options);
 	if (!code)
 		code = output__lend(&record->lent, &record->recording);
@@ -547,7 +316,7 @@ static int open_output(struct record *record)
 		return code;
 	if (options->csv && has_table(record))
 		recording__add(&record->recording, &writer_live_csv);
-	if (!options->interval_ns || options->csv || record->is_top)
+	if (!options->interval_ns || options->csv || record->kind->on_screen)
 		return EXIT_DONE;
 	if (options->json)
 		recording__add(&record->recording, &writer_live_json);
@@ -630,7 +399,7 @@ static int print_result(const struct record *record)
 		.run = record->run,
 		.options = &record->options,
 		.has_table = has_table(record),
-		.is_why = record->is_why,
+		.is_why = record->kind->explains,
 		.has_printed = record->its && record->its->prints &&
 			       record->its->prints(own_of(record, record->only)),
 	};
@@ -704,7 +473,7 @@ static int measure(struct record *record)
 	struct session_result result;
 	int err, code;
 
-	if (record->is_top) {
+	if (record->kind->on_screen) {
 		code = top__show(&record->top, record->run, &record->recording, &config);
 		if (code)
 			return code;
@@ -723,7 +492,7 @@ static int measure(struct record *record)
 	outcome__of_workload(record->run, &result);
 	if (result.room && !code)
 		code = output__no_room(&record->recording, result.room);
-	err = record->is_top ? EXIT_DONE : print_result(record);
+	err = record->kind->on_screen ? EXIT_DONE : print_result(record);
 	return code ? code : err;
 }
 
@@ -789,12 +558,13 @@ static int run_record(struct record *record)
 	char why[RUN_TEXT];
 	int code;
 
-	code = record->is_top ? top__begin(&record->top, record->argc, record->argv) : EXIT_DONE;
+	code = record->kind->on_screen ? top__begin(&record->top, record->argc, record->argv)
+				       : EXIT_DONE;
 	if (code)
 		return code;
 	if (session__new(&record->session, record->run))
 		return out_of_memory(record);
-	if (record->is_top)
+	if (record->kind->on_screen)
 		session__skip_stacks(record->session);
 	code = prepare(record);
 	if (!code)
@@ -813,25 +583,24 @@ static int make_own(struct record *record)
 
 		if (!command || !command->new)
 			continue;
-		record->own[i] = command->new (&record->options);
+		record->own[i] = command->new ();
 		if (!record->own[i])
 			return out_of_memory(record);
-		snprintf(record->at[i], sizeof(record->at[i]), "%s-at", command->with);
 	}
 	return EXIT_DONE;
 }
 
 static int run_command(struct record *record)
 {
-	int code = make_own(record), got;
+	int code = make_own(record);
+	void *own = record->only ? own_of(record, record->only) : NULL;
 
 	if (code)
 		return code;
-	got = parse(record, record->argc, record->argv);
-	if (got)
-		return got < 0 ? EXIT_USAGE : EXIT_DONE;
-	if (record->its && record->its->acts &&
-	    record->its->acts(own_of(record, record->only), &code))
+	code = record__parse(record, own);
+	if (code != OPTIONS_RUN)
+		return code;
+	if (record->its && record->its->acts && record->its->acts(own, &code))
 		return code;
 	if (record->top.replay)
 		return top__replay(&record->top);
@@ -848,8 +617,7 @@ int cmd_record(int argc, char **argv)
 {
 	struct record record = { .command = argv[0],
 				 .only = probe__find(argv[0]),
-				 .is_why = !strcmp(argv[0], "why"),
-				 .is_top = !strcmp(argv[0], "top"),
+				 .kind = record_kind__find(argv[0]),
 				 .argc = argc,
 				 .argv = argv };
 	int code;

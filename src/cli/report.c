@@ -35,80 +35,73 @@ static const char report_doc[] =
 	"  latscope report --html page.html runs/20260102T030405Z\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage.";
 
-enum key { KEY_ALL_INTERVALS = 0x200, KEY_CONFIDENCE, KEY_FROM, KEY_HTML, KEY_SLOW_US, KEY_TO };
-
 struct report {
 	struct options options;
 	const char *probe; /* only this one; NULL: all */
 	const char *html; /* write this file; NULL: print */
 	bool intervals;
 	uint64_t from_ns, to_ns; /* the part to show, since the window opened */
+	uint64_t slow_us; /* 0: the slowest 1 % */
 	struct timeline_rules rules;
 };
 
-static const struct argp_option report_options[] = {
-	{ "probe", 'P', "NAME", 0, "Only this probe", 0 },
-	{ "intervals", 'I', NULL, 0, "Print every interval instead of the whole", 0 },
-	{ "all-intervals", KEY_ALL_INTERVALS, NULL, 0, "One line per interval in the time line",
-	  0 },
-	{ "from", KEY_FROM, "TIME", 0, "Only from TIME on, since the start: 12s, 1.5m", 0 },
-	{ "html", KEY_HTML, "FILE", 0, "Write a page for a browser: one file, no network", 0 },
-	{ "slow-us", KEY_SLOW_US, "N", 0, "Events of N us or more are slow (slowest 1 %)", 0 },
-	{ "confidence", KEY_CONFIDENCE, "PERCENT", 0, "Confidence of the correlation (95)", 0 },
-	{ "to", KEY_TO, "TIME", 0, "Only up to TIME", 0 },
+/* options__duration() does not accept 0. */
+static int set_from(struct options *options, void *at, const char *text)
+{
+	*(uint64_t *)at = 0;
+	return !strcmp(text, "0") || !strcmp(text, "0s") ? 0 : options__duration(options, at, text);
+}
+
+#define OWN struct report
+
+static const struct option_row report_rows[] = {
+	{ "probe", 'P', "NAME", "Only this probe", OPT_TEXT(probe) },
+	{ "intervals", 'I', NULL, "Print every interval instead of the whole",
+	  OPT_FLAG(intervals) },
+	{ "all-intervals", 0, NULL, "One line per interval in the time line",
+	  OPT_VALUE(rules.lines, 0) },
+	{ "from", 0, "TIME", "Only from TIME on, since the start: 12s, 1.5m",
+	  OPT_CALL_ON(set_from, from_ns) },
+	{ "html", 0, "FILE", "Write a page for a browser: one file, no network", OPT_TEXT(html) },
+	{ "slow-us", 0, "N", "Events of N us or more are slow (slowest 1 %)",
+	  OPT_COUNT(slow_us, 1, 1ULL << HIST_OCTAVES) },
+	{ "confidence", 0, "PERCENT", "Confidence of the correlation (95)",
+	  OPT_PERCENT(rules.confidence, 50, 99.999) },
+	{ "to", 0, "TIME", "Only up to TIME", OPT_DURATION(to_ns) },
 	{ 0 },
 };
 
-/* A histogram can only be divided at the edge of a slot. */
-static int set_slow(struct report *report, const char *text)
+static int check(struct options *options, void *own)
 {
-	uint64_t us = 0;
-	int err;
+	struct report *report = own;
 
-	err = options__count(&report->options, "--slow-us", text, 1, 1ULL << HIST_OCTAVES, &us);
-	report->rules.slow_ns = hist_slot_low_ns(hist_slot(us * 1000));
-	return err;
+	if (!options->nr_args)
+		return options__fail(options,
+				     "missing argument; give the directory of a recording");
+	if (options->csv && report->intervals)
+		return options__fail(options, "--csv cannot print intervals; use --json");
+	if (report->from_ns >= report->to_ns)
+		return options__fail(options, "--from must be before --to");
+	if (report->html && (options->json || options->csv || report->intervals || report->probe))
+		return options__fail(options,
+				     "--html writes the whole recording; leave out --json, --csv, "
+				     "--intervals and --probe");
+	if (options->csv && !report->probe)
+		return options__fail(options, "--csv prints one probe; choose it with -P");
+	/* A histogram can only be divided at the edge of a slot. */
+	if (report->slow_us)
+		report->rules.slow_ns = hist_slot_low_ns(hist_slot(report->slow_us * 1000));
+	return 0;
 }
 
-/* options__duration() does not accept 0. */
-static int set_from(struct report *report, const char *text)
-{
-	report->from_ns = 0;
-	if (!strcmp(text, "0") || !strcmp(text, "0s"))
-		return 0;
-	return options__duration(&report->options, "--from", text, &report->from_ns);
-}
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct report *report = state->input;
-
-	switch (key) {
-	case 'P':
-		report->probe = arg;
-		return 0;
-	case 'I':
-		report->intervals = true;
-		return 0;
-	case KEY_ALL_INTERVALS:
-		report->rules.lines = 0;
-		return 0;
-	case KEY_FROM:
-		return set_from(report, arg);
-	case KEY_TO:
-		return options__duration(&report->options, "--to", arg, &report->to_ns);
-	case KEY_HTML:
-		report->html = arg;
-		return 0;
-	case KEY_CONFIDENCE:
-		return options__percent(&report->options, "--confidence", arg, 50, 99.999,
-					&report->rules.confidence);
-	case KEY_SLOW_US:
-		return set_slow(report, arg);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
+static const struct usage report_usage = {
+	.groups = OPTIONS_FORMAT | OPTIONS_SPLIT | OPTIONS_METRICS,
+	.rows = report_rows,
+	.args = "DIR",
+	.doc = report_doc,
+	.max_args = 1,
+	.check = check,
+};
 
 /* Copies the run with the chosen probe alone. Returns the index of that probe or -ENOENT. */
 static int select_probe(const struct report *report, const struct run *run, struct run *view)
@@ -322,45 +315,17 @@ close_db:
 
 int cmd_report(int argc, char **argv)
 {
-	struct report report = {
-		.options = { .command = argv[0],
-			     .groups = OPTIONS_FORMAT | OPTIONS_SPLIT | OPTIONS_METRICS,
-			     .max_args = 1 },
-		.to_ns = UINT64_MAX,
-		.rules = WHOLE_RULES,
-	};
-	struct argp own = {
-		.options = report_options, .parser = parse_own, .args_doc = "DIR", .doc = report_doc
-	};
+	struct report report = { .to_ns = UINT64_MAX, .rules = WHOLE_RULES };
 	struct run *runs; /* as recorded, and as printed */
-	int got, code;
+	int code = options__begin(&report.options, &report_usage, &report, argc, argv);
 
-	got = options__parse(&report.options, &own, &report, argc, argv, stdout);
-	if (!got && !report.options.nr_args)
-		got = options__fail(&report.options,
-				    "missing argument; give the directory of a recording");
-	if (!got && report.options.csv && report.intervals)
-		got = options__fail(&report.options, "--csv cannot print intervals; use --json");
-	if (!got && report.from_ns >= report.to_ns)
-		got = options__fail(&report.options, "--from must be before --to");
-	if (!got && report.html &&
-	    (report.options.json || report.options.csv || report.intervals || report.probe))
-		got = options__fail(&report.options,
-				    "--html writes the whole recording; leave out --json, --csv, "
-				    "--intervals and --probe");
-	if (!got && report.options.csv && !report.probe)
-		got = options__fail(&report.options, "--csv prints one probe; choose it with -P");
-	if (got) {
-		if (got < 0)
-			log__usage(argv[0], report.options.error);
-		return got < 0 ? EXIT_USAGE : EXIT_DONE;
-	}
+	if (code != OPTIONS_RUN)
+		return code;
 	runs = calloc(2, sizeof(*runs));
 	if (!runs) {
 		log__error(argv[0], "out of memory", NULL);
 		return EXIT_ERROR;
 	}
-	log__set_level(report.options.quiet ? LOG_QUIET : LOG_NORMAL);
 	code = print_recording(&report, report.options.args[0], &runs[0], &runs[1]);
 	free(runs);
 	return code;

@@ -32,28 +32,6 @@
 #define TOKEN 256
 #define LEAST_TOKEN 16
 
-enum key {
-	KEY_LISTEN = 0x200,
-	KEY_TOKEN,
-	KEY_CGROUPS,
-	KEY_MAX_KEYS,
-	KEY_RING,
-	KEY_RING_DIR,
-	KEY_NO_RING,
-	KEY_NO_WHY,
-	KEY_LAST,
-	KEY_TRIGGER,
-	KEY_OTLP,
-	KEY_OTLP_TEMPORALITY,
-	KEY_OTLP_INTERVAL,
-	KEY_CLICKHOUSE,
-	KEY_CLICKHOUSE_LOGIN,
-	KEY_CLICKHOUSE_INTERVAL,
-	KEY_CLICKHOUSE_SPOOL,
-	KEY_CLICKHOUSE_SIZE,
-	KEY_LABEL_ROWS
-};
-
 struct service {
 	struct options options;
 	const char *listen_text, *token_file;
@@ -79,36 +57,6 @@ struct service {
 	struct serve *serve;
 };
 
-static const struct argp_option serve_options[] = {
-	{ "listen", KEY_LISTEN, "ADDRESS", 0, "Listen here (" ADDRESS ")", 0 },
-	{ "token-file", KEY_TOKEN, "FILE", 0, "Require the token in FILE of every client", 0 },
-	{ "cgroups", KEY_CGROUPS, "N", 0, "Export at most N cgroups per metric (100)", 0 },
-	{ "max-keys", KEY_MAX_KEYS, "N", 0, "Maximum cgroups per probe; the rest: (other) (1024)",
-	  0 },
-	{ "otlp", KEY_OTLP, "URL", 0, "Also send the metrics to this OpenTelemetry collector", 0 },
-	{ "otlp-temporality", KEY_OTLP_TEMPORALITY, "KIND", 0, "cumulative or delta (cumulative)",
-	  0 },
-	{ "otlp-interval", KEY_OTLP_INTERVAL, "TIME", 0, "From one sending to the next (60s)", 0 },
-	{ .doc = "Many machines:", .group = 1 },
-	{ "clickhouse", KEY_CLICKHOUSE, "URL", 0,
-	  "Also store rows for 'latscope fleet', such as http://127.0.0.1:8123", 0 },
-	{ "clickhouse-login", KEY_CLICKHOUSE_LOGIN, "FILE", 0, "File with USER:PASSWORD", 0 },
-	{ "clickhouse-interval", KEY_CLICKHOUSE_INTERVAL, "TIME", 0, "Length of a row (60s)", 0 },
-	{ "clickhouse-spool", KEY_CLICKHOUSE_SPOOL, "FILE", 0,
-	  "Where rows wait for the server (" CLICKHOUSE_SPOOL_NAME " in the ring's directory)", 0 },
-	{ "clickhouse-spool-size", KEY_CLICKHOUSE_SIZE, "SIZE", 0, "Its size on disk (64M)", 0 },
-	{ "label", KEY_LABEL_ROWS, "KEY=VALUE", 0, "Add a label to the rows; repeatable", 0 },
-	{ .doc = "Flight recorder:", .group = 2 },
-	{ "ring", KEY_RING, "SIZE", 0, "Size on disk (256M)", 0 },
-	{ "ring-dir", KEY_RING_DIR, "DIR", 0, "Directory (" RECORDER_DIR ")", 0 },
-	{ "no-ring", KEY_NO_RING, 0, 0, "No flight recorder", 0 },
-	{ "no-why", KEY_NO_WHY, 0, 0, "Do not record what made the slowest 1 % wait", 0 },
-	{ "last", KEY_LAST, "TIME", 0, "Length of the snapshots made here (10m)", 0 },
-	{ "trigger", KEY_TRIGGER, "CONDITION", 0,
-	  "Make a snapshot when it is met: 'runqlat.p99>5ms for 10s'; repeatable", 0 },
-	{ 0 },
-};
-
 static const char serve_doc[] =
 	"Measures page-fault, run-queue and block-I/O latency by cgroup until it is stopped, and "
 	"exports them to Prometheus at /metrics: as classic histograms, or as native ones if "
@@ -120,117 +68,93 @@ static const char serve_doc[] =
 	"  sudo latscope serve --clickhouse http://db:8123 --label role=web\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
-static int parse_trigger(struct service *service, const char *arg)
+static int add_trigger(struct options *options, void *at, const char *text)
 {
-	struct options *options = &service->options;
-	struct keeper_config *keeper = &service->keeper;
+	struct keeper_config *keeper = at;
 
 	if (keeper->nr_triggers == KEEPER_TRIGGERS)
 		return options__fail(options, "more than %d options --trigger", KEEPER_TRIGGERS);
-	switch (trigger__parse(&keeper->triggers[keeper->nr_triggers], arg)) {
+	switch (trigger__parse(&keeper->triggers[keeper->nr_triggers], text)) {
 	case 0:
 		keeper->nr_triggers++;
 		return 0;
 	case -ENOENT:
 		return options__fail(
-			options, "--trigger '%.64s': use p50 to p99.9999, max, mean or rate", arg);
+			options, "--trigger '%.64s': use p50 to p99.9999, max, mean or rate", text);
 	default:
 		return options__fail(options, "--trigger '%.64s': use PROBE.WHAT>LIMIT [for TIME]",
-				     arg);
+				     text);
 	}
 }
 
-static int parse_otlp(struct service *service, const char *arg)
+static int set_otlp(struct options *options, void *at, const char *text)
 {
 	char why[POST_TEXT];
 
-	service->otlp.url = arg;
-	switch (post__check(arg, why)) {
+	*(const char **)at = text;
+	switch (post__check(text, why)) {
 	case 0:
 	case -ENOPKG: /* not a wrong usage: open_sender() says it */
 		return 0;
 	}
-	return options__fail(&service->options,
-			     "--otlp '%.64s': %s; use a URL such as http://127.0.0.1:4318", arg,
-			     why);
+	return options__fail(options, "--otlp '%.64s': %s; use a URL such as http://127.0.0.1:4318",
+			     text, why);
 }
 
-static int parse_temporality(struct service *service, const char *arg)
+static int set_row_interval(struct options *options, void *at, const char *text)
 {
-	service->otlp.delta = !strcmp(arg, "delta");
-	if (service->otlp.delta || !strcmp(arg, "cumulative"))
-		return 0;
-	return options__fail(&service->options,
-			     "--otlp-temporality '%.64s': use cumulative or delta", arg);
-}
-
-static int parse_row_interval(struct service *service, const char *arg)
-{
-	uint64_t *every = &service->clickhouse.every_ns;
-	int err = options__duration(&service->options, "--clickhouse-interval", arg, every);
+	uint64_t *every = at;
+	int err = options__duration(options, every, text);
 
 	if (!err && (*every < CLICKHOUSE_LEAST_NS || *every > CLICKHOUSE_MOST_NS))
-		err = options__fail(&service->options,
-				    "--clickhouse-interval '%.32s': use 1s to 1h", arg);
+		err = options__fail(options, "--clickhouse-interval '%.32s': use 1s to 1h", text);
 	return err;
 }
 
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct service *service = state->input;
-	struct options *options = &service->options;
+#define OWN struct service
+static const char *const temporalities[] = { "cumulative", "delta", NULL };
 
-	switch (key) {
-	case KEY_LISTEN:
-		service->listen_text = arg;
-		return 0;
-	case KEY_TOKEN:
-		service->token_file = arg;
-		return 0;
-	case KEY_CGROUPS:
-		return options__count(options, "--cgroups", arg, 1, MAX_CGROUPS, &service->cgroups);
-	case KEY_MAX_KEYS:
-		return options__count(options, "--max-keys", arg, 1, 65536, &service->max_keys);
-	case KEY_RING:
-		return options__size(options, "--ring", arg, RECORDER_LEAST, &service->ring);
-	case KEY_RING_DIR:
-		service->ring_dir = arg;
-		return 0;
-	case KEY_LAST:
-		return options__duration(options, "--last", arg, &service->keeper.last_ns);
-	case KEY_TRIGGER:
-		return parse_trigger(service, arg);
-	case KEY_OTLP:
-		return parse_otlp(service, arg);
-	case KEY_OTLP_TEMPORALITY:
-		return parse_temporality(service, arg);
-	case KEY_OTLP_INTERVAL:
-		return options__duration(options, "--otlp-interval", arg, &service->otlp.every_ns);
-	case KEY_CLICKHOUSE:
-		service->clickhouse.url = arg;
-		return 0;
-	case KEY_CLICKHOUSE_LOGIN:
-		service->clickhouse.login_file = arg;
-		return 0;
-	case KEY_CLICKHOUSE_INTERVAL:
-		return parse_row_interval(service, arg);
-	case KEY_CLICKHOUSE_SPOOL:
-		service->clickhouse.spool = arg;
-		return 0;
-	case KEY_CLICKHOUSE_SIZE:
-		return options__size(options, "--clickhouse-spool-size", arg, SPOOL_LEAST,
-				     &service->clickhouse.spool_most);
-	case KEY_LABEL_ROWS:
-		return options__label(options, arg);
-	case KEY_NO_RING:
-		service->ring = 0;
-		return 0;
-	case KEY_NO_WHY:
-		service->skips_why = true;
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
+static const struct option_row serve_rows[] = {
+	{ "listen", 0, "ADDRESS", "Listen here (" ADDRESS ")", OPT_TEXT(listen_text) },
+	{ "token-file", 0, "FILE", "Require the token in FILE of every client",
+	  OPT_TEXT(token_file) },
+	{ "cgroups", 0, "N", "Export at most N cgroups per metric (100)",
+	  OPT_COUNT(cgroups, 1, MAX_CGROUPS) },
+	{ "max-keys", 0, "N", "Maximum cgroups per probe; the rest: (other) (1024)",
+	  OPT_COUNT(max_keys, 1, 65536) },
+	{ "otlp", 0, "URL", "Also send the metrics to this OpenTelemetry collector",
+	  OPT_CALL_ON(set_otlp, otlp.url) },
+	{ "otlp-temporality", 0, "KIND", "cumulative or delta (cumulative)",
+	  OPT_CHOICE(otlp.delta, 0, temporalities, "use cumulative or delta") },
+	{ "otlp-interval", 0, "TIME", "From one sending to the next (60s)",
+	  OPT_DURATION(otlp.every_ns) },
+	{ .help = "Many machines:" },
+	{ "clickhouse", 0, "URL",
+	  "Also store rows for 'latscope fleet', such as http://127.0.0.1:8123",
+	  OPT_TEXT(clickhouse.url) },
+	{ "clickhouse-login", 0, "FILE", "File with USER:PASSWORD",
+	  OPT_TEXT(clickhouse.login_file) },
+	{ "clickhouse-interval", 0, "TIME", "Length of a row (60s)",
+	  OPT_CALL_ON(set_row_interval, clickhouse.every_ns) },
+	{ "clickhouse-spool", 0, "FILE",
+	  "Where rows wait for the server (" CLICKHOUSE_SPOOL_NAME " in the ring's directory)",
+	  OPT_TEXT(clickhouse.spool) },
+	{ "clickhouse-spool-size", 0, "SIZE", "Its size on disk (64M)",
+	  OPT_SIZE(clickhouse.spool_most, SPOOL_LEAST) },
+	{ "label", 0, "KEY=VALUE", "Add a label to the rows; repeatable",
+	  OPT_CALL(options__label) },
+	{ .help = "Flight recorder:" },
+	{ "ring", 0, "SIZE", "Size on disk (256M)", OPT_SIZE(ring, RECORDER_LEAST) },
+	{ "ring-dir", 0, "DIR", "Directory (" RECORDER_DIR ")", OPT_TEXT(ring_dir) },
+	{ "no-ring", 0, NULL, "No flight recorder", OPT_VALUE(ring, 0) },
+	{ "no-why", 0, NULL, "Do not record what made the slowest 1 % wait", OPT_FLAG(skips_why) },
+	{ "last", 0, "TIME", "Length of the snapshots made here (10m)",
+	  OPT_DURATION(keeper.last_ns) },
+	{ "trigger", 0, "CONDITION",
+	  "Make a snapshot when it is met: 'runqlat.p99>5ms for 10s'; repeatable",
+	  OPT_CALL_ON(add_trigger, keeper) },
+	{ 0 },
+};
 
 /* A login that cannot be read is no wrong usage: open_store() reports it. */
 static int check_clickhouse(struct service *service)
@@ -244,37 +168,28 @@ static int check_clickhouse(struct service *service)
 			     service->clickhouse.url, why);
 }
 
-static int parse(struct service *service, int argc, char **argv)
+static int check(struct options *options, void *own)
 {
-	const struct argp own = { .options = serve_options, .parser = parse_own, .doc = serve_doc };
-	struct options *options = &service->options;
-	int got;
+	struct service *service = own;
 
-	options->command = "serve";
-	options->own_title = "Exporter:";
-	options->groups = OPTIONS_WINDOW;
-	service->listen_text = ADDRESS;
-	service->cgroups = CGROUPS;
-	service->max_keys = OPTIONS_MAX_KEYS;
-	service->ring = RING;
-	service->keeper.last_ns = LAST_NS;
-	service->otlp.every_ns = OTLP_EVERY_NS;
-	service->clickhouse.every_ns = CLICKHOUSE_EVERY_NS;
-	service->clickhouse.spool_most = CLICKHOUSE_SPOOL;
-	service->ring_dir = getenv("STATE_DIRECTORY") ? getenv("STATE_DIRECTORY") : RECORDER_DIR;
-	got = options__parse(options, &own, service, argc, argv, stdout);
-	log__set_level(options->quiet ? LOG_QUIET : LOG_NORMAL);
-	if (!got && listen__parse(&service->address, service->listen_text))
-		got = options__fail(options, "--listen '%.64s': use ADDRESS:PORT, such as " ADDRESS,
-				    service->listen_text);
-	if (!got && service->clickhouse.url)
-		got = check_clickhouse(service);
-	if (!got && service->keeper.nr_triggers && !service->ring)
-		got = options__fail(options, "--trigger needs the flight recorder");
-	if (got < 0)
-		log__usage("serve", options->error);
-	return got;
+	if (listen__parse(&service->address, service->listen_text))
+		return options__fail(options,
+				     "--listen '%.64s': use ADDRESS:PORT, such as " ADDRESS,
+				     service->listen_text);
+	if (service->clickhouse.url && check_clickhouse(service))
+		return -EINVAL;
+	if (service->keeper.nr_triggers && !service->ring)
+		return options__fail(options, "--trigger needs the flight recorder");
+	return 0;
 }
+
+static const struct usage serve_usage = {
+	.groups = OPTIONS_WINDOW,
+	.rows = serve_rows,
+	.title = "Exporter:",
+	.doc = serve_doc,
+	.check = check,
+};
 
 /* Prints an error and returns the exit code. */
 static int failed(const char *what, const char *why, const char *todo)
@@ -595,12 +510,20 @@ static int run_service(struct service *service)
 
 int cmd_serve(int argc, char **argv)
 {
-	struct service service = { 0 };
-	int got, code;
+	struct service service = {
+		.listen_text = ADDRESS,
+		.cgroups = CGROUPS,
+		.max_keys = OPTIONS_MAX_KEYS,
+		.ring = RING,
+		.ring_dir = getenv("STATE_DIRECTORY") ?: RECORDER_DIR,
+		.keeper = { .last_ns = LAST_NS },
+		.otlp = { .every_ns = OTLP_EVERY_NS },
+		.clickhouse = { .every_ns = CLICKHOUSE_EVERY_NS, .spool_most = CLICKHOUSE_SPOOL },
+	};
+	int code = options__begin(&service.options, &serve_usage, &service, argc, argv);
 
-	got = parse(&service, argc, argv);
-	if (got)
-		return got < 0 ? EXIT_USAGE : EXIT_DONE;
+	if (code != OPTIONS_RUN)
+		return code;
 	service.run = calloc(1, sizeof(*service.run));
 	if (!service.run)
 		return failed("serve", "out of memory", NULL);

@@ -18,8 +18,6 @@
 
 #define LAST_NS 600000000000ULL
 
-enum key { KEY_LAST = 0x200 };
-
 struct command {
 	struct options options;
 	const char *ring;
@@ -28,8 +26,10 @@ struct command {
 	struct recording recording;
 };
 
-static const struct argp_option snapshot_options[] = {
-	{ "last", KEY_LAST, "TIME", 0, "Take the last TIME (10m)", 0 },
+#define OWN struct command
+
+static const struct option_row snapshot_rows[] = {
+	{ "last", 0, "TIME", "Take the last TIME (10m)", OPT_DURATION(last_ns) },
 	{ 0 },
 };
 
@@ -41,36 +41,14 @@ static const char snapshot_doc[] =
 	"  sudo latscope snapshot --last 1h -o /tmp --label incident=42\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage.";
 
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct command *command = state->input;
-
-	if (key == KEY_LAST)
-		return options__duration(&command->options, "--last", arg, &command->last_ns);
-	return ARGP_ERR_UNKNOWN;
-}
-
-static int parse(struct command *command, int argc, char **argv)
-{
-	const struct argp own = { .options = snapshot_options,
-				  .parser = parse_own,
-				  .args_doc = "[DIR]",
-				  .doc = snapshot_doc };
-	struct options *options = &command->options;
-	int got;
-
-	options->command = "snapshot";
-	options->own_title = "Time:";
-	options->groups = OPTIONS_OUTPUT;
-	options->max_args = 1;
-	command->last_ns = LAST_NS;
-	got = options__parse(options, &own, command, argc, argv, stdout);
-	log__set_level(options->quiet ? LOG_QUIET : LOG_NORMAL);
-	if (got < 0)
-		log__usage("snapshot", options->error);
-	command->ring = options->nr_args ? options->args[0] : RECORDER_DIR;
-	return got;
-}
+static const struct usage snapshot_usage = {
+	.groups = OPTIONS_OUTPUT,
+	.rows = snapshot_rows,
+	.title = "Time:",
+	.args = "[DIR]",
+	.doc = snapshot_doc,
+	.max_args = 1,
+};
 
 static int explain(const struct command *command, int err)
 {
@@ -129,12 +107,12 @@ static int copy(struct command *command)
 
 int cmd_snapshot(int argc, char **argv)
 {
-	struct command command = { 0 };
-	int got, dir;
+	struct command command = { .last_ns = LAST_NS };
+	int got = options__begin(&command.options, &snapshot_usage, &command, argc, argv), dir;
 
-	got = parse(&command, argc, argv);
-	if (got)
-		return got < 0 ? EXIT_USAGE : EXIT_DONE;
+	if (got != OPTIONS_RUN)
+		return got;
+	command.ring = command.options.nr_args ? command.options.args[0] : RECORDER_DIR;
 	dir = snapshot__find(command.ring);
 	if (dir < 0)
 		return explain(&command, dir);

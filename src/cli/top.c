@@ -11,43 +11,8 @@
 #include "cmd.h"
 #include "log.h"
 #include "output.h"
-#include "why.h"
 
 #define SECOND_NS 1000000000ULL
-
-enum { KEY_REPLAY = 0x4000, KEY_NO_WHY };
-
-const struct argp_option top_options[] = {
-	{ "replay", KEY_REPLAY, "DIR", 0, "Step through this recording instead", 0 },
-	WHY_OVER_OPTION,
-	{ "no-why", KEY_NO_WHY, 0, 0, "Do not explain slow samples: costs less", 0 },
-	{ 0 },
-};
-
-const char top_doc[] =
-	"Shows on one screen, for each probe: rate, percentiles, a heat map of the last minutes, "
-	"and who waited most. Enter explains a row: percentiles, where its slow time went, who "
-	"caused it, its slow events. The key h lists the keys. With --replay it shows a recording "
-	"in the same way; the arrow keys step in time, also while it is still being written.\v"
-	"Examples:\n"
-	"  latscope top                              page faults, run queue, block I/O\n"
-	"  latscope top -i 200ms --by process        five times a second\n"
-	"  latscope top --cgroup /system.slice -o runs/   r records into runs/\n"
-	"  latscope top --replay runs/20260102T030405Z\n\n"
-	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
-
-error_t top__parse(struct top_command *command, int key, char *arg)
-{
-	switch (key) {
-	case KEY_REPLAY:
-		command->replay = arg;
-		return 0;
-	case KEY_NO_WHY:
-		command->without_why = true;
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
 
 static bool chooses_probes(const struct options *options)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Options of `top`, and its screen. */
+/* The screen of `top`. */
 #ifndef LATSCOPE_CLI_TOP_H
 #define LATSCOPE_CLI_TOP_H
 
@@ -16,12 +16,7 @@ struct top_command {
 	struct options *options;
 };
 
-extern const struct argp_option top_options[];
-extern const char top_doc[];
-
-error_t top__parse(struct top_command *command, int key, char *arg);
-
-/* Sets the defaults, after why__check(). -EINVAL: see options->error. */
+/* Sets the defaults. -EINVAL: see options->error. */
 int top__check(struct top_command *command);
 
 /* top --replay. Returns the exit code. */

@@ -23,19 +23,6 @@
 #define MAX_REPLICATES 100
 #define WINDOW_NS 1000000000ULL
 
-enum key {
-	KEY_JSON = 0x200,
-	KEY_METHOD,
-	KEY_DIR,
-	KEY_DISK,
-	KEY_ONLY,
-	KEY_REPLICATES,
-	KEY_WINDOW,
-	KEY_SEED,
-	KEY_BREAK,
-	KEY_AT,
-};
-
 struct command {
 	struct options options;
 	struct validate validate;
@@ -54,21 +41,36 @@ struct command {
 
 static const char default_dir[] = DIR;
 
-static const struct argp_option validate_options[] = {
-	{ "only", KEY_ONLY, "PART", 0,
-	  "Run one part: reference, reaction or overhead; of why: one situation", 0 },
-	{ "method", KEY_METHOD, "NAME", 0, "Use this measurement method; see 'latscope doctor'",
-	  0 },
-	{ "dir", KEY_DIR, "DIR", 0, "Directory of iolat's temporary file (" DIR ")", 0 },
-	{ "disk", KEY_DISK, "NAME", 0, "Read this disk instead; never write to it", 0 },
-	{ "replicates", KEY_REPLICATES, "N", 0, "Windows per group of an experiment (3)", 0 },
-	{ "window", KEY_WINDOW, "TIME", 0, "Length of each window (1s)", 0 },
-	{ "seed", KEY_SEED, "N", 0, "Seed of the random order and offsets (0)", 0 },
-	{ "json", KEY_JSON, 0, 0, "Print JSON", 0 },
 #ifdef LATSCOPE_FAULTS
-	{ "break", KEY_BREAK, "NAME", OPTION_HIDDEN, 0, 0 },
+static int set_fault(struct options *options, void *at, const char *text)
+{
+	(void)at;
+	inject__fault = inject__find(text);
+	return inject__fault ? 0 : options__fail(options, "unknown fault '%s'", text);
+}
 #endif
-	{ "at", KEY_AT, "PLACE", OPTION_HIDDEN, 0, 0 },
+
+#define OWN struct command
+static const char *const parts[] = { "reference", "reaction", "overhead" };
+
+static const struct option_row validate_rows[] = {
+	{ "only", 0, "PART", "Run one part: reference, reaction or overhead; of why: one situation",
+	  OPT_TEXT(part) },
+	{ "method", 0, "NAME", "Use this measurement method; see 'latscope doctor'",
+	  OPT_TEXT(validate.method) },
+	{ "dir", 0, "DIR", "Directory of iolat's temporary file (" DIR ")",
+	  OPT_TEXT(validate.dir) },
+	{ "disk", 0, "NAME", "Read this disk instead; never write to it", OPT_TEXT(disk) },
+	{ "replicates", 0, "N", "Windows per group of an experiment (3)",
+	  OPT_COUNT(validate.replicates, 1, MAX_REPLICATES) },
+	{ "window", 0, "TIME", "Length of each window (1s)", OPT_DURATION(validate.window_ns) },
+	{ "seed", 0, "N", "Seed of the random order and offsets (0)",
+	  OPT_COUNT(validate.seed, 0, UINT32_MAX) },
+	{ "json", 0, NULL, "Print JSON", OPT_FLAG(options.json) },
+#ifdef LATSCOPE_FAULTS
+	{ "break", 0, "NAME", NULL, OPT_CALL(set_fault) },
+#endif
+	{ "at", 0, "PLACE", NULL, OPT_TEXT(validate.place) },
 	{ 0 },
 };
 
@@ -89,7 +91,6 @@ static const char validate_doc[] =
 
 static int find_part(struct command *command)
 {
-	static const char *const parts[] = { "reference", "reaction", "overhead" };
 	const char *arg = command->part, *name;
 
 	for (unsigned int i = 0; command->is_why && (name = validate__situation(i)); i++)
@@ -107,63 +108,6 @@ static int find_part(struct command *command)
 				     arg);
 	return options__fail(&command->options,
 			     "invalid --only '%s'; use reference, reaction or overhead", arg);
-}
-
-#ifdef LATSCOPE_FAULTS
-static int parse_break(struct command *command, const char *arg)
-{
-	inject__fault = inject__find(arg);
-	return inject__fault ? 0 : options__fail(&command->options, "unknown fault '%s'", arg);
-}
-#endif
-
-static int parse_replicates(struct command *command, const char *arg)
-{
-	uint64_t count = REPLICATES;
-	int err;
-
-	err = options__count(&command->options, "--replicates", arg, 1, MAX_REPLICATES, &count);
-	command->validate.replicates = (unsigned int)count;
-	return err;
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct command *command = state->input;
-	struct options *options = &command->options;
-	struct validate *validate = &command->validate;
-
-	switch (key) {
-	case KEY_JSON:
-		options->json = true;
-		return 0;
-	case KEY_METHOD:
-		validate->method = arg;
-		return 0;
-	case KEY_DIR:
-		validate->dir = arg;
-		return 0;
-	case KEY_DISK:
-		command->disk = arg;
-		return 0;
-	case KEY_ONLY:
-		command->part = arg;
-		return 0;
-	case KEY_REPLICATES:
-		return parse_replicates(command, arg);
-	case KEY_WINDOW:
-		return options__duration(options, "--window", arg, &validate->window_ns);
-	case KEY_SEED:
-		return options__count(options, "--seed", arg, 0, UINT32_MAX, &validate->seed);
-#ifdef LATSCOPE_FAULTS
-	case KEY_BREAK:
-		return parse_break(command, arg);
-#endif
-	case KEY_AT:
-		validate->place = arg;
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
 }
 
 /* By default, those that record measures by default. */
@@ -233,24 +177,21 @@ static int find_probe(struct command *command)
 	return 0;
 }
 
-static int parse(struct command *command, int argc, char **argv)
+static int check(struct options *options, void *own)
 {
-	struct argp own = {
-		validate_options, parse_option, "[PROBE|why]", validate_doc, NULL, NULL, NULL
-	};
-	int got;
+	struct command *command = own;
 
-	got = options__parse(&command->options, &own, command, argc, argv, stdout);
-	if (!got)
-		got = find_probe(command);
-	if (!got)
-		got = check_method(command);
-	if (got < 0)
-		log__usage(argv[0], command->options.error);
-	if (command->options.quiet)
-		log__set_level(LOG_QUIET);
-	return got;
+	(void)options;
+	return find_probe(command) || check_method(command) ? -EINVAL : 0;
 }
+
+static const struct usage validate_usage = {
+	.rows = validate_rows,
+	.args = "[PROBE|why]",
+	.doc = validate_doc,
+	.max_args = 1,
+	.check = check,
+};
 
 /* As printed in the table. */
 static const char *const verdicts[CHECK_VERDICTS] = { "pass", "FAIL", "skip",
@@ -498,7 +439,6 @@ static int run(struct command *command)
 int cmd_validate(int argc, char **argv)
 {
 	struct command command = {
-		.options = { .command = argv[0], .max_args = 1 },
 		.validate = {
 			.parts = VALIDATE_REFERENCE | VALIDATE_REACTION | VALIDATE_OVERHEAD,
 			.dir = default_dir,
@@ -508,11 +448,9 @@ int cmd_validate(int argc, char **argv)
 			.progress = progress,
 		},
 	};
-	int got;
+	int code;
 
 	command.validate.arg = &command;
-	got = parse(&command, argc, argv);
-	if (got)
-		return got < 0 ? EXIT_USAGE : EXIT_DONE;
-	return run(&command);
+	code = options__begin(&command.options, &validate_usage, &command, argc, argv);
+	return code == OPTIONS_RUN ? run(&command) : code;
 }

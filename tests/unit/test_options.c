@@ -11,7 +11,7 @@
 static char words[MAX_ARGS][600];
 static char *arguments[MAX_ARGS + 1];
 
-/* Splits at single spaces; argp may reorder, so every call gets words of its own. */
+/* Splits at single spaces; parsing reorders, so every call gets words of its own. */
 static int split(const char *line)
 {
 	int argc = 0;
@@ -35,8 +35,10 @@ static struct options options; /* that were parsed last */
 
 static int parse(const char *line)
 {
-	options = (struct options){ .command = "record", .groups = ALL, .takes_workload = true };
-	return options__parse(&options, NULL, NULL, split(line), arguments, NULL);
+	static const struct usage usage = { .groups = ALL, .takes_workload = true };
+
+	options = (struct options){ 0 };
+	return options__parse(&options, &usage, NULL, split(line), arguments, NULL);
 }
 
 TEST(defaults)
@@ -201,10 +203,11 @@ TEST(workloads)
 
 static int parse_report(const char *line)
 {
-	options = (struct options){ .command = "report",
-				    .groups = OPTIONS_SPLIT | OPTIONS_FORMAT,
-				    .max_args = 1 };
-	return options__parse(&options, NULL, NULL, split(line), arguments, NULL);
+	static const struct usage usage = { .groups = OPTIONS_SPLIT | OPTIONS_FORMAT,
+					    .max_args = 1 };
+
+	options = (struct options){ 0 };
+	return options__parse(&options, &usage, NULL, split(line), arguments, NULL);
 }
 
 TEST(arguments_may_stand_anywhere)
@@ -234,31 +237,23 @@ struct own {
 	uint64_t runs;
 };
 
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct own *own = state->input;
+#define OWN struct own
 
-	if (key != 'n')
-		return ARGP_ERR_UNKNOWN;
-	return options__count(&own->options, "--runs", arg, 1, 9, &own->runs);
-}
-
-static const struct argp_option own_options[] = {
-	{ "runs", 'n', "N", 0, "Repeat N times", 0 },
+static const struct option_row own_rows[] = {
+	{ "runs", 'n', "N", "Repeat N times", OPT_COUNT(runs, 1, 9) },
 	{ 0 },
 };
 
-static const struct argp own_argp = { .options = own_options,
-				      .parser = parse_own,
-				      .args_doc = "[-- WORKLOAD ARGS]",
-				      .doc = "Measure it all." };
+static const struct usage own_usage = {
+	.groups = ALL, .rows = own_rows, .args = "[-- WORKLOAD ARGS]", .doc = "Measure it all."
+};
 
 static struct own own;
 
 static int parse_with_own(const char *line, FILE *help)
 {
-	own = (struct own){ .options = { .command = "record", .groups = ALL } };
-	return options__parse(&own.options, &own_argp, &own, split(line), arguments, help);
+	own = (struct own){ 0 };
+	return options__parse(&own.options, &own_usage, &own, split(line), arguments, help);
 }
 
 TEST(own_options_are_parsed_with_common_ones)

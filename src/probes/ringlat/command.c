@@ -28,8 +28,6 @@
 #include "ringlat.h"
 #include "view.h"
 
-enum key { KEY_METHOD = 0x300, KEY_HISTOGRAM, KEY_WITH_MEMLAT, KEY_LIKE, KEY_RAW };
-
 struct ringlat {
 	struct options options;
 	struct ringlat_config config;
@@ -42,15 +40,28 @@ struct ringlat {
 	struct restore *lent; /* gives the recording back to root */
 };
 
-static const struct argp_option ringlat_options[] = {
-	{ "method", KEY_METHOD, "NAME", 0, "Use only this method: module, kvm or user", 0 },
-	{ "crossings", 'n', "N", 0, "Crossings of each kind (1000000)", 0 },
-	{ "histogram", KEY_HISTOGRAM, NULL, 0, "Show the histogram of each direction", 0 },
-	{ "with-memlat", KEY_WITH_MEMLAT, NULL, 0,
-	  "Also measure the page-fault handler, and show both together", 0 },
-	{ "like", KEY_LIKE, "NAME", 0,
-	  "Measure as xperf does: fresh pages, means, nothing subtracted", 0 },
-	{ "raw", KEY_RAW, "FILE", 0, "Write the stamps of each crossing to FILE", 0 },
+static int set_method(struct options *options, void *at, const char *text)
+{
+	const struct ring_method **method = at;
+
+	*method = ring__find(text);
+	return *method ? 0 : options__fail(options, "--method '%.64s': unknown method", text);
+}
+
+#define OWN struct ringlat
+static const char *const others[] = { "xperf", NULL };
+
+static const struct option_row ringlat_rows[] = {
+	{ "method", 0, "NAME", "Use only this method: module, kvm or user",
+	  OPT_CALL_ON(set_method, config.method) },
+	{ "crossings", 'n', "N", "Crossings of each kind (1000000)",
+	  OPT_COUNT(config.crossings, 1, 1000000000000) },
+	{ "histogram", 0, NULL, "Show the histogram of each direction", OPT_FLAG(histogram) },
+	{ "with-memlat", 0, NULL, "Also measure the page-fault handler, and show both together",
+	  OPT_FLAG(with_memlat) },
+	{ "like", 0, "NAME", "Measure as xperf does: fresh pages, means, nothing subtracted",
+	  OPT_CHOICE(config.like_xperf, 1, others, "use xperf") },
+	{ "raw", 0, "FILE", "Write the stamps of each crossing to FILE", OPT_TEXT(raw) },
 	{ 0 },
 };
 
@@ -68,44 +79,24 @@ static const char ringlat_doc[] =
 	"  sudo latscope ringlat -o runs/            keep a recording\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
-static int parse_method(struct ringlat *ringlat, const char *arg)
+static int check(struct options *options, void *own)
 {
-	ringlat->config.method = ring__find(arg);
-	return ringlat->config.method
-		       ? 0
-		       : options__fail(&ringlat->options, "--method '%.64s': unknown method", arg);
+	const struct ringlat *ringlat = own;
+
+	if (ringlat->with_memlat && !probe__find("memlat"))
+		return options__fail(options, "--with-memlat: this latscope has no memlat");
+	if (ringlat->with_memlat && ringlat->config.like_xperf)
+		return options__fail(options,
+				     "--with-memlat needs warm crossings: leave out --like");
+	return 0;
 }
 
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct ringlat *ringlat = state->input;
-
-	switch (key) {
-	case KEY_METHOD:
-		return parse_method(ringlat, arg);
-	case 'n':
-		return options__count(&ringlat->options, "--crossings", arg, 1, 1000000000000,
-				      &ringlat->config.crossings);
-	case KEY_HISTOGRAM:
-		ringlat->histogram = true;
-		return 0;
-	case KEY_LIKE:
-		ringlat->config.like_xperf = !strcmp(arg, "xperf");
-		return ringlat->config.like_xperf
-			       ? 0
-			       : options__fail(&ringlat->options, "--like '%.64s': use xperf", arg);
-	case KEY_RAW:
-		ringlat->raw = arg;
-		return 0;
-	case KEY_WITH_MEMLAT:
-		ringlat->with_memlat = true;
-		return probe__find("memlat")
-			       ? 0
-			       : options__fail(&ringlat->options,
-					       "--with-memlat: this latscope has no memlat");
-	}
-	return ARGP_ERR_UNKNOWN;
-}
+static const struct usage ringlat_usage = {
+	.groups = OPTIONS_OUTPUT | OPTIONS_FORMAT,
+	.rows = ringlat_rows,
+	.doc = ringlat_doc,
+	.check = check,
+};
 
 /* Prints an error and returns the exit code. */
 static int failed(const char *why, const char *todo, int code)
@@ -388,22 +379,11 @@ static int run_ringlat(struct ringlat *ringlat)
 
 static int run_command(int argc, char **argv)
 {
-	struct ringlat ringlat = {
-		.options = { .command = argv[0], .groups = OPTIONS_OUTPUT | OPTIONS_FORMAT },
-		.config = { .crossings = RING_DEFAULT_CROSSINGS },
-	};
-	struct argp own = { .options = ringlat_options, .parser = parse_own, .doc = ringlat_doc };
-	int got, code;
+	struct ringlat ringlat = { .config = { .crossings = RING_DEFAULT_CROSSINGS } };
+	int code = options__begin(&ringlat.options, &ringlat_usage, &ringlat, argc, argv);
 
-	got = options__parse(&ringlat.options, &own, &ringlat, argc, argv, stdout);
-	if (!got && ringlat.with_memlat && ringlat.config.like_xperf)
-		got = options__fail(&ringlat.options, "--with-memlat needs warm crossings: leave "
-						      "out --like");
-	log__set_level(ringlat.options.quiet ? LOG_QUIET : LOG_NORMAL);
-	if (got < 0)
-		log__usage(argv[0], ringlat.options.error);
-	if (got)
-		return got < 0 ? EXIT_USAGE : EXIT_DONE;
+	if (code != OPTIONS_RUN)
+		return code;
 	ringlat.run = calloc(1, sizeof(*ringlat.run));
 	ringlat.config.result = calloc(1, sizeof(*ringlat.config.result));
 	if (ringlat.run && ringlat.config.result)
@@ -447,17 +427,9 @@ static const char *method(unsigned int nth, const char **about)
 	return ring_methods[nth] ? ring_methods[nth]->name : NULL;
 }
 
-static const char *const *values(const char *option)
-{
-	static const char *const like[] = { "xperf", NULL };
-
-	return strcmp(option, "like") ? NULL : like;
-}
-
 const struct probe_command ringlat_command = {
 	.ops = &ringlat_probe,
 	.run = run_command,
 	.examine = examine,
 	.method = method,
-	.values = values,
 };

@@ -19,31 +19,47 @@
 
 struct rmid_command {
 	struct rmid_config config; /* first; by default the usual counters that this CPU has */
-	struct options *options;
-};
-
-enum {
-	KEY_COUNTERS = 0x1000,
-	KEY_DUMP,
-	KEY_METHOD,
-	KEY_RESCTRL_ROOT,
-	KEY_RMIDS,
-	KEY_TOP,
-	KEY_TRACE
+	const char *method;
+	unsigned int top;
+	bool dump, trace;
 };
 
 #define COUNTERS "cycles, instructions, llc-misses, llc-references, branch-misses, page-faults"
 #define COUNTERS_HELP \
 	"Perf events to read, up to 4 of " COUNTERS ", or none (default: the first three)"
 
-static const struct argp_option rmid_options[] = {
-	{ "counters", KEY_COUNTERS, "LIST", 0, COUNTERS_HELP, 0 },
-	{ "dump", KEY_DUMP, 0, 0, "At the end print who has which RMID, no table", 0 },
-	{ "method", KEY_METHOD, "NAME", 0, "Use only this method: module, resctrl or switches", 0 },
-	{ "resctrl-root", KEY_RESCTRL_ROOT, "DIR", OPTION_HIDDEN, 0, 0 },
-	{ "rmids", KEY_RMIDS, "N", 0, "Emulate N RMIDs, or make N groups of resctrl", 0 },
-	{ "top", KEY_TOP, "N", 0, "Show this many processes (10)", 0 },
-	{ "trace", KEY_TRACE, 0, 0, "Print each allocation of an RMID, not the table", 0 },
+static int set_counters(struct options *options, void *own, const char *list)
+{
+	struct rmid_command *command = own;
+
+	command->config.counters = 0;
+	command->config.counters_optional = false;
+	if (!strcmp(list, "none"))
+		return 0;
+	switch (counters__parse(list, &command->config.counters)) {
+	case 0:
+		return 0;
+	case -E2BIG:
+		return options__fail(options, "--counters '%s': %d at most", list, RMID_COUNTERS);
+	default:
+		return options__fail(
+			options, "--counters '%s': unknown counter; use none, or some of " COUNTERS,
+			list);
+	}
+}
+
+#define OWN struct rmid_command
+
+static const struct option_row rmid_rows[] = {
+	{ "counters", 0, "LIST", COUNTERS_HELP, OPT_CALL(set_counters) },
+	{ "dump", 0, NULL, "At the end print who has which RMID, no table", OPT_FLAG(dump) },
+	{ "method", 0, "NAME", "Use only this method: module, resctrl or switches",
+	  OPT_TEXT(method) },
+	{ "resctrl-root", 0, "DIR", NULL, OPT_TEXT(config.resctrl_root) },
+	{ "rmids", 0, "N", "Emulate N RMIDs, or make N groups of resctrl",
+	  OPT_COUNT(config.rmids, 1, LATSCOPE_RMID_MAX) },
+	{ "top", 0, "N", "Show this many processes (10)", OPT_COUNT(top, 1, MAX_TOP) },
+	{ "trace", 0, NULL, "Print each allocation of an RMID, not the table", OPT_FLAG(trace) },
 	{ 0 },
 };
 
@@ -60,7 +76,7 @@ static const char rmid_doc[] =
 	"  latscope rmid --counters page-faults -o runs/ -- ./workload\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
-static void *new_command(struct options *options)
+static void *new_command(void)
 {
 	struct rmid_command *command = calloc(1, sizeof(*command));
 
@@ -68,77 +84,8 @@ static void *new_command(struct options *options)
 		return NULL;
 	command->config.counters = (1U << COUNTERS_DEFAULT) - 1;
 	command->config.counters_optional = true;
-	command->options = options;
+	command->top = OPTIONS_TOP;
 	return command;
-}
-
-static error_t set_counters(struct rmid_command *command, const char *list)
-{
-	command->config.counters = 0;
-	command->config.counters_optional = false;
-	if (!strcmp(list, "none"))
-		return 0;
-	switch (counters__parse(list, &command->config.counters)) {
-	case 0:
-		return 0;
-	case -E2BIG:
-		return options__fail(command->options, "--counters '%s': %d at most", list,
-				     RMID_COUNTERS);
-	default:
-		return options__fail(
-			command->options,
-			"--counters '%s': unknown counter; use none, or some of " COUNTERS, list);
-	}
-}
-
-static int check(void *own)
-{
-	struct rmid_command *command = own;
-	struct options *options = command->options;
-	bool prints = command->config.dump || command->config.trace;
-
-	if (prints && (options->csv || options->json || options->interval_ns))
-		return options__fail(options, "--dump and --trace have a format of their own; "
-					      "leave out --csv, --json and -i");
-	command->config.selects =
-		options->target.pid || options->target.cgroup || options->target.comm;
-	if (command->config.rmids && options->method && !strcmp(options->method, "module"))
-		return options__fail(options, "--rmids is for the methods resctrl and switches");
-	return 0;
-}
-
-static error_t parse(void *own, int key, char *arg)
-{
-	struct rmid_command *command = own;
-	uint64_t value = 0;
-	int err;
-
-	switch (key) {
-	case KEY_COUNTERS:
-		return set_counters(command, arg);
-	case KEY_DUMP:
-		command->config.dump = stdout;
-		return 0;
-	case KEY_TRACE:
-		command->config.trace = stdout;
-		return 0;
-	case KEY_RMIDS:
-		err = options__count(command->options, "--rmids", arg, 1, LATSCOPE_RMID_MAX,
-				     &value);
-		command->config.rmids = (uint32_t)value;
-		return err;
-	case KEY_RESCTRL_ROOT:
-		command->config.resctrl_root = arg;
-		return 0;
-	case KEY_METHOD:
-		command->options->method = arg;
-		return 0;
-	case KEY_TOP:
-		err = options__count(command->options, "--top", arg, 1, MAX_TOP, &value);
-		command->options->top = (unsigned int)value;
-		return err;
-	}
-	return ARGP_ERR_UNKNOWN;
 }
 
 /* What --dump and --trace ask for. */
@@ -146,7 +93,25 @@ static bool prints(const void *own)
 {
 	const struct rmid_command *command = own;
 
-	return command->config.dump || command->config.trace;
+	return command->dump || command->trace;
+}
+
+static int check(struct options *options, void *own)
+{
+	struct rmid_command *command = own;
+
+	options->method = command->method;
+	options->top = command->top;
+	command->config.dump = command->dump ? stdout : NULL;
+	command->config.trace = command->trace ? stdout : NULL;
+	if (prints(own) && (options->csv || options->json || options->interval_ns))
+		return options__fail(options, "--dump and --trace have a format of their own; "
+					      "leave out --csv, --json and -i");
+	command->config.selects =
+		options->target.pid || options->target.cgroup || options->target.comm;
+	if (command->config.rmids && options->method && !strcmp(options->method, "module"))
+		return options__fail(options, "--rmids is for the methods resctrl and switches");
+	return 0;
 }
 
 static void examine(void)
@@ -163,12 +128,13 @@ static void examine(void)
 
 const struct probe_command rmid_command = {
 	.ops = &rmid_probe,
-	.options = rmid_options,
-	.doc = rmid_doc,
-	.groups = OPTIONS_PROCESS | OPTIONS_WORKLOAD,
+	.usage = { .groups = PROBE_COMMAND_GROUPS | OPTIONS_PROCESS | OPTIONS_WORKLOAD,
+		   .rows = rmid_rows,
+		   .args = "[-- WORKLOAD ARG...]",
+		   .doc = rmid_doc,
+		   .takes_workload = true,
+		   .check = check },
 	.new = new_command,
-	.parse = parse,
-	.check = check,
 	.prints = prints,
 	.with = "rmid",
 	.with_help = "Also CPU time and caches by process and millisecond",

@@ -29,69 +29,116 @@ struct tierlat_command {
 	unsigned int cpus[TIER_SOCKETS];
 	const char *decisions; /* a file for them; NULL: none */
 	bool reset; /* reset the counters; measure nothing */
-	struct options *options;
 };
 
-enum key {
-	KEY_MODEL = 0x200,
-	KEY_METHOD,
-	KEY_MSR_ROOT,
-	KEY_ROOT,
-	KEY_CPU,
-	KEY_BOXES,
-	KEY_TIER,
-	KEY_WEIGHT,
-	KEY_MIN_INSERTS,
-	KEY_DELTA,
-	KEY_EPSILON,
-	KEY_TAKE,
-	KEY_RESET,
-	KEY_MAX_SHIFT,
-	KEY_RAW,
-	KEY_DECISIONS,
-	KEY_PER_CHA,
-	KEY_PAGES,
-	KEY_ACT,
-	KEY_CGROUP,
-	KEY_SYSTEM,
-	KEY_SOCKET,
-	KEY_DRY_RUN,
-	KEY_KEEP,
-};
+static int set_model(struct options *options, void *at, const char *text)
+{
+	const struct tier_model **model = at;
+	char names[RUN_TEXT] = "";
 
-static const struct argp_option tierlat_options[] = {
-	{ "tier", KEY_TIER, "LIST", 0, "These tiers, or all (default: those that the machine has)",
-	  0 },
-	{ "weight", KEY_WEIGHT, "W", 0, "Weight of one interval in the moving average (0.0625)",
-	  0 },
-	{ "min-inserts", KEY_MIN_INSERTS, "N", 0, "No latency from fewer requests than N (100)",
-	  0 },
-	{ "delta", KEY_DELTA, "D", 0, "Colloid: ignore differences up to this share (0.05)", 0 },
-	{ "epsilon", KEY_EPSILON, "E", 0, "Colloid: restart a search narrower than this (0.01)",
-	  0 },
-	{ "max-shift", KEY_MAX_SHIFT, "S", 0,
-	  "Colloid: move at most this share per interval (0.02)", 0 },
-	{ "raw", KEY_RAW, 0, 0, "Add the counts of each CHA to --csv, --json, -o", 0 },
-	{ "per-cha", KEY_PER_CHA, 0, 0, "Also show each CHA", 0 },
-	{ "pages", KEY_PAGES, 0, 0, "Also show whose pages are in which tier", 0 },
-	{ "decisions", KEY_DECISIONS, "FILE", 0, "Append what Colloid would move to FILE", 0 },
-	{ "method", KEY_METHOD, "NAME", 0, "perf or msr (default: what works here)", 0 },
-	{ "take", KEY_TAKE, 0, 0, "msr: also use counters that are in use", 0 },
-	{ "reset", KEY_RESET, 0, 0, "msr: reset the counters to their power-on state, and exit",
-	  0 },
-	{ "boxes", KEY_BOXES, "N", 0, "msr: number of CHAs per socket", 0 },
-	{ "cpu", KEY_CPU, "LIST", 0, "msr: read on these CPUs, one per socket", 0 },
-	{ "msr-root", KEY_MSR_ROOT, "DIR", 0, "msr: registers are in DIR/N/msr, not /dev/cpu", 0 },
-	{ "model", KEY_MODEL, "NAME", 0, "Use the events and registers of this CPU model", 0 },
-	{ "act", KEY_ACT, "METHOD", 0,
-	  "Make the tiers equally slow by move_pages, weighted-interleave or damon", 0 },
-	{ "pid", 'p', "PID", 0, "act: pages of this process", 0 },
-	{ "cgroup", KEY_CGROUP, "PATH", 0, "act: of this cgroup (v2) and its descendants", 0 },
-	{ "system", KEY_SYSTEM, 0, 0, "act: of all processes", 0 },
-	{ "socket", KEY_SOCKET, "N", 0, "act: balance the tiers of this socket", 0 },
-	{ "dry-run", KEY_DRY_RUN, 0, 0, "act: say what would move, and move nothing", 0 },
-	{ "keep", KEY_KEEP, 0, 0, "act: leave pages or weights as they are at the end", 0 },
-	{ "sysfs-root", KEY_ROOT, "DIR", OPTION_HIDDEN, 0, 0 },
+	*model = tier_model__find(text);
+	if (*model)
+		return 0;
+	for (size_t i = 0; tier_models[i]; i++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+			 i ? ", " : "", tier_models[i]->name);
+	return options__fail(options, "--model '%.32s': unknown model; choose from %s", text,
+			     names);
+}
+
+static int set_root(struct options *options, void *own, const char *text)
+{
+	struct tierlat_command *command = own;
+
+	(void)options;
+	command->config.counters.root = command->config.act.root = text;
+	return 0;
+}
+
+static int set_cpus(struct options *options, void *own, const char *text)
+{
+	struct tierlat_command *command = own;
+	int nr = sysfs_cpus__parse(text, command->cpus, TIER_SOCKETS);
+
+	if (nr < 0)
+		return options__fail(
+			options,
+			"--cpu '%.64s': invalid list; give one CPU per socket, such as 0,32", text);
+	command->config.counters.cpus = command->cpus;
+	command->config.counters.nr_cpus = (unsigned int)nr;
+	return 0;
+}
+
+static int set_share(struct options *options, void *at, const char *text)
+{
+	double share;
+	char *end;
+
+	share = strtod(text, &end);
+	if (end != text && *end == '%') {
+		share /= 100;
+		end++;
+	}
+	*(double *)at = share;
+	if (end != text && !*end && share > 0 && share <= 1)
+		return 0;
+	return options__fail(options, "--%s '%.32s': invalid number; use one above 0 and up to 1",
+			     options->parsed, text);
+}
+
+#define OWN struct tierlat_command
+static const char *const methods[] = { "perf", "msr", NULL }; /* as enum tier_method */
+
+/* The names of act_methods[], for the completion. */
+static const char *const acts[] = { "move_pages", "weighted-interleave", "damon", NULL };
+
+static const struct option_row tierlat_rows[] = {
+	{ "tier", 0, "LIST", "These tiers, or all (default: those that the machine has)",
+	  OPT_TEXT(config.counters.tiers) },
+	{ "weight", 0, "W", "Weight of one interval in the moving average (0.0625)",
+	  OPT_CALL_ON(set_share, config.rows.weight) },
+	{ "min-inserts", 0, "N", "No latency from fewer requests than N (100)",
+	  OPT_COUNT(config.counters.min_inserts, 1, 1ULL << 40) },
+	{ "delta", 0, "D", "Colloid: ignore differences up to this share (0.05)",
+	  OPT_CALL_ON(set_share, config.rows.colloid.delta) },
+	{ "epsilon", 0, "E", "Colloid: restart a search narrower than this (0.01)",
+	  OPT_CALL_ON(set_share, config.rows.colloid.epsilon) },
+	{ "max-shift", 0, "S", "Colloid: move at most this share per interval (0.02)",
+	  OPT_CALL_ON(set_share, config.rows.max_shift) },
+	{ "raw", 0, NULL, "Add the counts of each CHA to --csv, --json, -o",
+	  OPT_FLAG(config.rows.raw) },
+	{ "per-cha", 0, NULL, "Also show each CHA", OPT_FLAG(config.per_cha) },
+	{ "pages", 0, NULL, "Also show whose pages are in which tier", OPT_FLAG(config.pages) },
+	{ "decisions", 0, "FILE", "Append what Colloid would move to FILE", OPT_TEXT(decisions) },
+	{ "method", 0, "NAME", "perf or msr (default: what works here)",
+	  OPT_CHOICE(config.counters.method, TIER_PERF, methods,
+		     "unknown method; use perf or msr") },
+	{ "take", 0, NULL, "msr: also use counters that are in use",
+	  OPT_FLAG(config.counters.take) },
+	{ "reset", 0, NULL, "msr: reset the counters to their power-on state, and exit",
+	  OPT_FLAG(reset) },
+	{ "boxes", 0, "N", "msr: number of CHAs per socket",
+	  OPT_COUNT(config.counters.boxes, 1, TIER_BOXES) },
+	{ "cpu", 0, "LIST", "msr: read on these CPUs, one per socket", OPT_CALL(set_cpus) },
+	{ "msr-root", 0, "DIR", "msr: registers are in DIR/N/msr, not /dev/cpu",
+	  OPT_TEXT(config.counters.msr_root) },
+	{ "model", 0, "NAME", "Use the events and registers of this CPU model",
+	  OPT_CALL_ON(set_model, config.counters.model) },
+	{ "act", 0, "METHOD",
+	  "Make the tiers equally slow by move_pages, weighted-interleave or damon",
+	  OPT_TEXT(config.act.method), .choices = acts },
+	{ "pid", 'p', "PID", "act: pages of this process",
+	  OPT_COUNT(config.act.target.pid, 1, INT_MAX) },
+	{ "cgroup", 0, "PATH", "act: of this cgroup (v2) and its descendants",
+	  OPT_TEXT(config.act.target.cgroup) },
+	{ "system", 0, NULL, "act: of all processes", OPT_FLAG(config.act.target.system) },
+	{ "socket", 0, "N", "act: balance the tiers of this socket",
+	  OPT_COUNT(config.act.socket, 0, INT_MAX) },
+	{ "dry-run", 0, NULL, "act: say what would move, and move nothing",
+	  OPT_FLAG(config.act.dry_run) },
+	{ "keep", 0, NULL, "act: leave pages or weights as they are at the end",
+	  OPT_FLAG(config.act.keep) },
+	{ "sysfs-root", 0, "DIR", NULL, OPT_CALL(set_root) },
 	{ 0 },
 };
 
@@ -110,184 +157,20 @@ static const char tierlat_doc[] =
 	"  latscope tierlat --model icx --msr-root DIR --boxes 28\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
-static void *new_command(struct options *options)
+static void *new_command(void)
 {
 	struct tierlat_command *command = calloc(1, sizeof(*command));
 
-	if (!command)
-		return NULL;
-	command->config = tierlat_defaults;
-	command->options = options;
+	if (command)
+		command->config = tierlat_defaults;
 	return command;
 }
 
-static int parse_model(struct tierlat_command *command, const char *arg)
-{
-	char names[RUN_TEXT] = "";
-
-	command->config.counters.model = tier_model__find(arg);
-	if (command->config.counters.model)
-		return 0;
-	for (size_t i = 0; tier_models[i]; i++)
-		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
-			 i ? ", " : "", tier_models[i]->name);
-	return options__fail(command->options, "--model '%.32s': unknown model; choose from %s",
-			     arg, names);
-}
-
-static int parse_method(struct tierlat_command *command, const char *arg)
-{
-	if (!strcmp(arg, "perf"))
-		command->config.counters.method = TIER_PERF;
-	else if (!strcmp(arg, "msr"))
-		command->config.counters.method = TIER_MSR;
-	else
-		return options__fail(command->options,
-				     "--method '%.32s': unknown method; use perf or msr", arg);
-	return 0;
-}
-
-static int parse_cpus(struct tierlat_command *command, const char *arg)
-{
-	int nr = sysfs_cpus__parse(arg, command->cpus, TIER_SOCKETS);
-
-	if (nr < 0)
-		return options__fail(
-			command->options,
-			"--cpu '%.64s': invalid list; give one CPU per socket, such as 0,32", arg);
-	command->config.counters.cpus = command->cpus;
-	command->config.counters.nr_cpus = (unsigned int)nr;
-	return 0;
-}
-
-static int parse_share(struct tierlat_command *command, const char *name, const char *arg,
-		       double *value)
-{
-	char *end;
-
-	*value = strtod(arg, &end);
-	if (end != arg && *end == '%') {
-		*value /= 100;
-		end++;
-	}
-	if (end != arg && !*end && *value > 0 && *value <= 1)
-		return 0;
-	return options__fail(command->options,
-			     "%s '%.32s': invalid number; use one above 0 and up to 1", name, arg);
-}
-
-static int parse_numbers(struct tierlat_command *command, int key, const char *arg)
-{
-	struct options *options = command->options;
-	uint64_t boxes = 0;
-	int err;
-
-	switch (key) {
-	case KEY_BOXES:
-		err = options__count(options, "--boxes", arg, 1, TIER_BOXES, &boxes);
-		command->config.counters.boxes = (unsigned int)boxes;
-		return err;
-	case KEY_MIN_INSERTS:
-		return options__count(options, "--min-inserts", arg, 1, 1ULL << 40,
-				      &command->config.counters.min_inserts);
-	case KEY_WEIGHT:
-		return parse_share(command, "--weight", arg, &command->config.rows.weight);
-	case KEY_DELTA:
-		return parse_share(command, "--delta", arg, &command->config.rows.colloid.delta);
-	case KEY_MAX_SHIFT:
-		return parse_share(command, "--max-shift", arg, &command->config.rows.max_shift);
-	case KEY_EPSILON:
-		return parse_share(command, "--epsilon", arg,
-				   &command->config.rows.colloid.epsilon);
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
-/* What to move, and of which processes. */
-static int parse_act(struct tierlat_command *command, int key, char *arg)
-{
-	struct options *options = command->options;
-	struct act_config *act = &command->config.act;
-	uint64_t number = 0;
-	int err;
-
-	switch (key) {
-	case KEY_ACT:
-		act->method = arg;
-		return 0;
-	case KEY_CGROUP:
-		act->target.cgroup = arg;
-		return 0;
-	case KEY_SYSTEM:
-		act->target.system = true;
-		return 0;
-	case KEY_DRY_RUN:
-		act->dry_run = true;
-		return 0;
-	case KEY_KEEP:
-		act->keep = true;
-		return 0;
-	case 'p':
-		err = options__count(options, "--pid", arg, 1, INT_MAX, &number);
-		act->target.pid = (pid_t)number;
-		return err;
-	case KEY_SOCKET:
-		err = options__count(options, "--socket", arg, 0, INT_MAX, &number);
-		act->socket = (int)number;
-		return err;
-	}
-	return parse_numbers(command, key, arg);
-}
-
-static error_t parse(void *own, int key, char *arg)
-{
-	struct tierlat_command *command = own;
-
-	switch (key) {
-	case KEY_MODEL:
-		return parse_model(command, arg);
-	case KEY_METHOD:
-		return parse_method(command, arg);
-	case KEY_MSR_ROOT:
-		command->config.counters.msr_root = arg;
-		return 0;
-	case KEY_ROOT:
-		command->config.counters.root = arg;
-		command->config.act.root = arg;
-		return 0;
-	case KEY_CPU:
-		return parse_cpus(command, arg);
-	case KEY_TIER:
-		command->config.counters.tiers = arg;
-		return 0;
-	case KEY_TAKE:
-		command->config.counters.take = true;
-		return 0;
-	case KEY_RESET:
-		command->reset = true;
-		return 0;
-	case KEY_PER_CHA:
-		command->config.per_cha = true;
-		return 0;
-	case KEY_PAGES:
-		command->config.pages = true;
-		return 0;
-	case KEY_DECISIONS:
-		command->decisions = arg;
-		return 0;
-	case KEY_RAW:
-		command->config.rows.raw = true;
-		return 0;
-	}
-	return parse_act(command, key, arg);
-}
-
-static int check_act(const struct tierlat_command *command)
+static int check_act(struct options *options, const struct tierlat_command *command)
 {
 	const struct act_config *act = &command->config.act;
 	int targets = !!act->target.pid + !!act->target.cgroup + act->target.system;
 	const struct act_method *method = act->method ? act_method__find(act->method) : NULL;
-	struct options *options = command->options;
 
 	if (!act->method && (targets || act->dry_run || act->keep || act->socket >= 0))
 		return options__fail(options, "--pid, --cgroup, --system, --socket, --dry-run and "
@@ -313,13 +196,12 @@ static int check_act(const struct tierlat_command *command)
 }
 
 /* Refuses an option that only another method has. */
-static int check(void *own)
+static int check(struct options *options, void *own)
 {
 	const struct tierlat_command *command = own;
 	const struct tier_config *config = &command->config.counters;
-	struct options *options = command->options;
 	char text[UNITS_TEXT];
-	int err = check_act(command);
+	int err = check_act(options, command);
 
 	if (err)
 		return err;
@@ -408,19 +290,8 @@ static int find(void *own, char *place)
 
 static const char *method(unsigned int nth, const char **about)
 {
-	static const char *const names[] = { "perf", "msr", NULL };
-
 	*about = NULL;
-	return names[nth];
-}
-
-static const char *const *values(const char *option)
-{
-	static const char *names[8];
-
-	for (size_t i = 0; act_methods[i] && i + 1 < sizeof(names) / sizeof(names[0]); i++)
-		names[i] = act_methods[i]->name;
-	return strcmp(option, "act") ? NULL : names;
+	return methods[nth];
 }
 
 static void examine_acting(void)
@@ -437,10 +308,6 @@ static void examine_acting(void)
 /* Does not affect the exit status: record uses tierlat only with --tiers. */
 static void examine(void)
 {
-	static const struct {
-		const char *name;
-		enum tier_method method;
-	} methods[] = { { "perf", TIER_PERF }, { "msr", TIER_MSR } };
 	char why[TIER_TEXT], text[2 * TIER_TEXT];
 	struct wrap wrap = { 0 };
 	struct tier *tier;
@@ -452,18 +319,18 @@ static void examine(void)
 	tier__capabilities(text, "");
 	wrap__add(&wrap, "%s", text);
 	wrap__print(&wrap, stdout, 4, 0);
-	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
-		struct tier_config config = { .method = methods[i].method, .look = true };
+	for (unsigned int i = 0; methods[i]; i++) {
+		struct tier_config config = { .method = TIER_PERF + i, .look = true };
 
 		if (tier__open(&tier, &config, why, &todo)) {
 			snprintf(text, sizeof(text), "%s%s%s", why, todo ? "; " : "",
 				 todo ? todo : "");
-			doctor__finding(" ", methods[i].name, "no", text);
+			doctor__finding(" ", methods[i], "no", text);
 			continue;
 		}
 		snprintf(text, sizeof(text), "%s: %s", tier__model(tier)->title,
 			 tier__mechanism(tier));
-		doctor__finding(" ", methods[i].name, "yes", text);
+		doctor__finding(" ", methods[i], "yes", text);
 		tier__close(tier, why);
 	}
 	examine_acting();
@@ -471,12 +338,11 @@ static void examine(void)
 
 const struct probe_command tierlat_command = {
 	.ops = &tierlat_probe,
-	.options = tierlat_options,
-	.doc = tierlat_doc,
-	.has_no_workload = true,
+	.usage = { .groups = PROBE_COMMAND_GROUPS,
+		   .rows = tierlat_rows,
+		   .doc = tierlat_doc,
+		   .check = check },
 	.new = new_command,
-	.parse = parse,
-	.check = check,
 	.add_writer = add_writer,
 	.acts = acts,
 	.by_second = true,
@@ -486,5 +352,4 @@ const struct probe_command tierlat_command = {
 	.find = find,
 	.examine = examine,
 	.method = method,
-	.values = values,
 };

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "record.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <core/units.h>
+
+#include "output.h"
+
+#define OWN struct record
+#define MOST_EVENTS 65536
+
+static int set_over(struct options *options, void *at, const char *text)
+{
+	struct record_why *why = at;
+
+	why->over = text;
+	why->request.over_ns = 0;
+	why->request.quantile = 0;
+	if (text[0] == 'p')
+		return units__parse_percent(text + 1, 50, 99.9999, &why->request.quantile)
+			       ? options__fail(options, "--over %s: use p50 to p99.9999", text)
+			       : 0;
+	return units__parse_duration(text, &why->request.over_ns)
+		       ? options__fail(options,
+				       "--over '%s': invalid threshold; use 1ms, 500us or p99.9",
+				       text)
+		       : 0;
+}
+
+#define WHY "why", 0, NULL, "Also say why the slow samples were slow; see why", OPT_FLAG(why.wanted)
+#define OVER \
+	"over", 0, "LIMIT", "Explain what took longer: 1ms, p99.9 (p99)", OPT_CALL_ON(set_over, why)
+#define EVENTS                                                              \
+	"events", 0, "N", "Room for N slow events between two reads (256)", \
+		OPT_COUNT(why.request.events, 1, MOST_EVENTS)
+
+static const struct option_row record_rows[] = {
+	{ .help = "Slow samples:" },
+	{ WHY },
+	{ OVER },
+	{ EVENTS },
+	{ .help = "Result:" },
+	{ "report", 0, NULL, "Print what report prints: time line, correlation",
+	  OPT_FLAG(with_report) },
+	{ 0 },
+};
+
+static const struct option_row probe_rows[] = { { WHY }, { OVER }, { EVENTS }, { 0 } };
+
+static const struct option_row why_rows[] = { { OVER }, { EVENTS }, { 0 } };
+
+static const struct option_row top_rows[] = {
+	{ "replay", 0, "DIR", "Step through this recording instead", OPT_TEXT(top.replay) },
+	{ OVER },
+	{ "no-why", 0, NULL, "Do not explain slow samples: costs less", OPT_FLAG(top.without_why) },
+	{ 0 },
+};
+
+static const char record_doc[] =
+	"Measures page-fault, run-queue and block-I/O latency of the whole machine at the same "
+	"time. Writes the histograms, their summaries and run.db into a new directory. With a "
+	"workload, it measures until the workload ends.\v"
+	"Examples:\n"
+	"  latscope record -d 10s                    ten seconds, into runs/\n"
+	"  latscope record -o runs/ -- make -j8      while a command runs\n"
+	"  latscope record -d 1m --by process,disk   who waited, and for which disk\n"
+	"  latscope record --report -- latscope load pressure\n"
+	"                                            do they follow memory pressure?\n"
+	"  latscope record -d 1h -i 10s --label host=db1\n\n"
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
+
+static const char probe_doc[] =
+	"Measures one latency of the whole machine, or of what the filters select, until -d has "
+	"passed, the workload has ended or Ctrl-C.\v"
+	"Examples:\n"
+	"  latscope runqlat -d 5s                    how long tasks wait for a CPU\n"
+	"  latscope iolat --by disk,op -i 1s         one line per second, tables last\n"
+	"  latscope memlat -p 1234 --json            one process, for a script\n"
+	"  latscope memlat -- ./workload             while a command runs\n\n"
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
+
+static const char why_doc[] =
+	"Explains what was slow: divides each slow page fault, wait for a CPU and block request "
+	"into parts that sum to it, and names who caused it. Prints for each probe a conclusion, "
+	"the parts, the worst pairs of victim and culprit, and the slowest events with their "
+	"stacks. Measures until -d has passed, the workload has ended or Ctrl-C.\v"
+	"Examples:\n"
+	"  latscope why -d 10s                       the slowest 1 % of each probe\n"
+	"  latscope why -d 10s --over 1ms -p 1234    what took a process over 1 ms\n"
+	"  latscope runqlat --why -d 10s             only waits for a CPU\n"
+	"  latscope why --by cgroup --over p99.9 -d 1m\n"
+	"  latscope why --by cpu --cpu 2-7 --over 20us   who takes isolated CPUs\n"
+	"  latscope why -o runs/ -- make -j8         while a command runs\n\n"
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
+
+static const char top_doc[] =
+	"Shows on one screen, for each probe: rate, percentiles, a heat map of the last minutes, "
+	"and who waited most. Enter explains a row: percentiles, where its slow time went, who "
+	"caused it, its slow events. The key h lists the keys. With --replay it shows a recording "
+	"in the same way; the arrow keys step in time, also while it is still being written.\v"
+	"Examples:\n"
+	"  latscope top                              page faults, run queue, block I/O\n"
+	"  latscope top -i 200ms --by process        five times a second\n"
+	"  latscope top --cgroup /system.slice -o runs/   r records into runs/\n"
+	"  latscope top --replay runs/20260102T030405Z\n\n"
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
+
+#define CHOICE (OPTIONS_WINDOW | OPTIONS_FILTER | OPTIONS_SPLIT | OPTIONS_PROBE | OPTIONS_OUTPUT)
+#define WORKLOAD (OPTIONS_FORMAT | OPTIONS_WORKLOAD)
+#define WORKLOAD_ARGS .args = "[-- WORKLOAD ARG...]", .takes_workload = true
+
+static const struct record_kind kinds[] = {
+	{ .command = "record",
+	  .usage = { .groups = CHOICE | WORKLOAD | OPTIONS_METRICS,
+		     .rows = record_rows,
+		     .title = "Additional probes:",
+		     .doc = record_doc,
+		     WORKLOAD_ARGS },
+	  .dir = OUTPUT_DIR },
+	{ .command = "why",
+	  .usage = { .groups = CHOICE | WORKLOAD,
+		     .rows = why_rows,
+		     .title = "Threshold:",
+		     .doc = why_doc,
+		     WORKLOAD_ARGS },
+	  .explains = true },
+	{ .command = "top",
+	  .usage = { .groups = CHOICE, .rows = top_rows, .title = "Screen:", .doc = top_doc },
+	  .on_screen = true },
+	{ .usage = { .groups = CHOICE | WORKLOAD | OPTIONS_METRICS,
+		     .rows = probe_rows,
+		     .title = "Slow samples:",
+		     .doc = probe_doc,
+		     WORKLOAD_ARGS } },
+};
+
+const struct record_kind *record_kind__find(const char *command)
+{
+	const struct record_kind *kind = kinds;
+
+	while (kind->command && strcmp(kind->command, command))
+		kind++;
+	return kind;
+}
+
+/* Appends the options that add a probe to record, or to top. */
+static struct option_row *append_probes(struct option_row *row, bool top)
+{
+	for (int i = 0; probe_list[i]; i++) {
+		const struct probe_command *command = probe_command__of(probe_list[i]);
+
+		if (command && command->with && (!top || command->with_top))
+			*row++ = (struct option_row){ command->with, 0, NULL, command->with_help,
+						      OPT_FLAG(with[i]) };
+	}
+	return row;
+}
+
+/* Appends the hidden options that name a place for a probe that they add. */
+static struct option_row *append_places(struct record *record, struct option_row *row)
+{
+	for (int i = 0; probe_list[i]; i++) {
+		const struct probe_command *command = probe_command__of(probe_list[i]);
+
+		if (!command || !command->place)
+			continue;
+		snprintf(record->at[i], sizeof(record->at[i]), "%s-at", command->with);
+		*row++ = (struct option_row){ record->at[i], 0, command->place, NULL,
+					      OPT_WORDS(place[i]) };
+	}
+	return row;
+}
+
+static struct option_row *append(struct option_row *row, const struct option_row *rows)
+{
+	while (options__more(rows))
+		*row++ = *rows++;
+	return row;
+}
+
+static struct usage describe(struct record *record)
+{
+	const struct record_kind *kind = record->kind;
+	struct option_row *row = record->rows;
+	struct usage usage = kind->usage;
+
+	if (record->its && record->its->usage.rows)
+		return record->its->usage;
+	if (record->only && !record->only->explains)
+		usage.rows = NULL;
+	if (record->only || kind->explains)
+		return usage;
+	if (kind->on_screen)
+		append_probes(append(row, usage.rows), true);
+	else
+		append(append_places(record, append_probes(row, false)), usage.rows);
+	usage.rows = record->rows;
+	return usage;
+}
+
+static int find_places(struct record *record)
+{
+	for (size_t i = 0; probe_list[i]; i++) {
+		const struct probe_command *command = probe_command__of(probe_list[i]);
+
+		if (!record->place[i])
+			continue;
+		record->with[i] = true;
+		if (command->find(record->own[i], record->place[i]))
+			return options__fail(&record->options, "--%s: %s", record->at[i],
+					     command->place);
+	}
+	return 0;
+}
+
+/* lat_config.why: whom victims and culprits are, by --by; 0: nothing is explained. */
+static int check_why(struct record *record)
+{
+	struct options *options = &record->options;
+	uint32_t tasks = 1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP;
+	uint32_t all = tasks | 1U << LAT_BY_CPU, by = options->by & tasks;
+	bool only = record->kind->explains;
+
+	if (record->kind->on_screen)
+		record->why.wanted = !record->top.without_why;
+	if (!record->why.wanted && !only)
+		return record->why.over || record->why.request.events
+			       ? options__fail(options, "--over and --events need --why")
+			       : 0;
+	if (only && (options->by & (options->by - 1) || options->by & ~all))
+		return options__fail(options, "--by takes one of process, thread, cgroup, cpu");
+	record->config.why = 1 + (by & 1U << LAT_BY_PROCESS  ? LAT_BY_PROCESS
+				  : by & 1U << LAT_BY_THREAD ? LAT_BY_THREAD
+				  : by & 1U << LAT_BY_CGROUP ? LAT_BY_CGROUP
+				  : only && options->by	     ? LAT_BY_CPU
+							     : LAT_BY_PROCESS);
+	if (only)
+		options->by = 0;
+	return 0;
+}
+
+static int check(struct record *record, void *own)
+{
+	struct options *options = &record->options;
+	int err = find_places(record);
+
+	if (err)
+		return err;
+	if (options->csv && !record->only)
+		return options__fail(options, "--csv is for one probe; the recording's directory "
+					      "has the CSV of each");
+	for (unsigned int i = 0; i < options->tails.nr; i++)
+		if (!probe__find(options->tails.of[i].probe))
+			return options__fail(options, "--tail-us '%s': unknown probe",
+					     options->tails.of[i].probe);
+	err = check_why(record);
+	for (size_t i = 0; i < RUN_PROBES; i++)
+		record->top.adds_probe |= record->with[i];
+	if (!err && record->kind->on_screen)
+		err = top__check(&record->top);
+	if (!err && record->its && record->its->usage.check)
+		err = record->its->usage.check(options, own);
+	return err;
+}
+
+int record__parse(struct record *record, void *own)
+{
+	const struct usage usage = describe(record);
+	int got;
+
+	record->top.options = &record->options;
+	got = options__parse(&record->options, &usage, usage.check ? own : record, record->argc,
+			     record->argv, stdout);
+	return options__end(&record->options, got ? got : check(record, own));
+}
