@@ -3,15 +3,9 @@
  * The method switches: spans between the switches of each CPU, RMIDs emulated from the records of
  * tasks. by_resctrl.c adds groups that stand for these RMIDs.
  */
-#include <errno.h>
-
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
-
 #include <host/pid_namespace.h>
 
 #include "internal.h"
-#include "rmid.skel.h"
 
 int rmid_switches__emulate(struct rmid *rmid, uint32_t rmids)
 {
@@ -33,26 +27,10 @@ int rmid_switches__take_task(struct rmid *rmid, const struct lat_rmid_task *task
 	return 0;
 }
 
-/* Makes this CPU record which process runs. Fails on offline CPUs. */
-static int prime(const struct rmid *rmid, unsigned int cpu)
-{
-	struct bpf_test_run_opts opts = { .sz = sizeof(opts),
-					  .flags = BPF_F_TEST_RUN_ON_CPU,
-					  .cpu = cpu };
-	int err = bpf_prog_test_run_opts(bpf_program__fd(rmid->skel->progs.prime), &opts);
-
-	return err == -ENXIO ? 0 : err;
-}
-
 int rmid_switches__prepare(struct rmid *rmid)
 {
-	int err = 0;
-
 	rmid__arm(rmid);
-	for (unsigned int cpu = 0; !err && cpu < rmid->cpus.nr; cpu++)
-		if (rmid->cpus.online[cpu])
-			err = prime(rmid, cpu);
-	return err;
+	return rmid__prime(rmid);
 }
 
 /* A CPU with a timer sends its records at each tick, but an idle one may have no more ticks. */

@@ -123,6 +123,9 @@ int rmid__take_owner(void *context, const struct lat_rmid_owner *record, uint32_
 /* From now on, the programs measure. */
 void rmid__arm(struct rmid *rmid);
 
+/* Makes each CPU record which process runs, after rmid__arm(). */
+int rmid__prime(const struct rmid *rmid);
+
 /* by_switches.c, for all that emulate: */
 int rmid_switches__emulate(struct rmid *rmid, uint32_t rmids);
 int rmid_switches__take_task(struct rmid *rmid, const struct lat_rmid_task *task);

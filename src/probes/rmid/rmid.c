@@ -440,6 +440,27 @@ void rmid__arm(struct rmid *rmid)
 	__atomic_store_n(&rmid->skel->bss->control.armed, 1, __ATOMIC_SEQ_CST);
 }
 
+/* Makes this CPU record which process runs. Fails on offline CPUs. */
+static int prime(const struct rmid *rmid, unsigned int cpu)
+{
+	struct bpf_test_run_opts opts = { .sz = sizeof(opts),
+					  .flags = BPF_F_TEST_RUN_ON_CPU,
+					  .cpu = cpu };
+	int err = bpf_prog_test_run_opts(bpf_program__fd(rmid->skel->progs.prime), &opts);
+
+	return err == -ENXIO ? 0 : err;
+}
+
+int rmid__prime(const struct rmid *rmid)
+{
+	int err = 0;
+
+	for (unsigned int cpu = 0; !err && cpu < rmid->cpus.nr; cpu++)
+		if (rmid->cpus.online[cpu])
+			err = prime(rmid, cpu);
+	return err;
+}
+
 /* From now on the programs measure. Spans before start() are ignored. */
 static int prepare(struct probe *probe, uint64_t at_ns)
 {

@@ -90,7 +90,7 @@ static int set_share(struct options *options, void *at, const char *text)
 static const char *const methods[] = { "perf", "msr", NULL }; /* as enum tier_method */
 
 /* The names of act_methods[], for the completion. */
-static const char *const acts[] = { "move_pages", "weighted-interleave", "damon", NULL };
+static const char *const act_names[] = { "move_pages", "weighted-interleave", "damon", NULL };
 
 static const struct option_row tierlat_rows[] = {
 	{ "tier", 0, "LIST", "These tiers, or all (default: those that the machine has)",
@@ -126,7 +126,7 @@ static const struct option_row tierlat_rows[] = {
 	  OPT_CALL_ON(set_model, config.counters.model) },
 	{ "act", 0, "METHOD",
 	  "Make the tiers equally slow by move_pages, weighted-interleave or damon",
-	  OPT_TEXT(config.act.method), .choices = acts },
+	  OPT_TEXT(config.act.method), .choices = act_names },
 	{ "pid", 'p', "PID", "act: pages of this process",
 	  OPT_COUNT(config.act.target.pid, 1, INT_MAX) },
 	{ "cgroup", 0, "PATH", "act: of this cgroup (v2) and its descendants",
