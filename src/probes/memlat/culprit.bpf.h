@@ -11,6 +11,9 @@
 #ifndef LATSCOPE_PROBES_MEMLAT_CULPRIT_BPF_H
 #define LATSCOPE_PROBES_MEMLAT_CULPRIT_BPF_H
 
+#include "lock.bpf.h"
+#include "state.bpf.h"
+
 /* ---- userfaultfd ---- */
 
 static __noinline int may_answer(struct task_struct *task)

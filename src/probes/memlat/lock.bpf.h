@@ -11,6 +11,8 @@
 #ifndef LATSCOPE_PROBES_MEMLAT_LOCK_BPF_H
 #define LATSCOPE_PROBES_MEMLAT_LOCK_BPF_H
 
+#include "state.bpf.h"
+
 #define OWNER_BITS 7 /* of the owner field; the rest is the address of a task */
 
 static __always_inline bool is_own_lock(struct task_struct *task, __u64 lock)

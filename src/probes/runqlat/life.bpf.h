@@ -6,6 +6,7 @@
 #ifndef LATSCOPE_PROBES_RUNQLAT_LIFE_BPF_H
 #define LATSCOPE_PROBES_RUNQLAT_LIFE_BPF_H
 
+#include "stamps.bpf.h"
 #include "task.bpf.h"
 
 /* ---- a task begins ---- */

@@ -13,89 +13,71 @@
  *
  * sched_switch runs under the run-queue lock, so nothing is allocated there: the iterator makes the
  * entries of existing tasks, task_newtask those of new ones (life.bpf.h).
+ *
+ * What is kept of a task (struct runqlat_task), by method; `tid` and `task` say whose entry it is.
+ *
+ *   state of the task             stamps                           tp_btf
+ *   asleep, or it runs            run_delay and arrivals, as of    nothing
+ *                                 the last switch-in
+ *   waits                         the same; queued_ns, if an own   queued_ns
+ *                                 stamp replaces the kernel's
+ *   waits: it lost the CPU on     queued_ns, preempted             queued_ns, preempted
+ *   its way to sleep
+ *   asleep, and was moved (6.12)  moved                            nothing
+ *   waits at the attach, and may  unknown                          nothing
+ *   have been moved (6.12)
+ *   its wait was in flight at     ended; the start of the wait     ended, queued_ns
+ *   the close, and has ended      in queued_ns
+ *   its wakeup was requested      request_ns, with metric wakeup   the same
+ *
+ * Which program changes it, from which state to which, and what it counts:
+ *
+ *   program             the task                      its entry                  counted
+ *   *prime, newtask     exists, or begins             is made
+ *   *_exec              gets another ID               is made anew
+ *   requested           asleep, or it runs            request_ns = now
+ *   stamps_wakeup       asleep to waits, and the      queued_ns = now; without
+ *                       stamp is of a move            an entry: in `strays`
+ *   stamps_migrate      asleep, is moved              moved = 1
+ *   stored_wakeup_*     asleep to waits               queued_ns = now
+ *   *_switch, of prev   runs to asleep                queued_ns = 0 (tp_btf)
+ *                       runs to waits                 queued_ns = now (stamps:
+ *                                                     if the clock is stale);
+ *                                                     request_ns = 0
+ *                       the same on its way to sleep  queued_ns, preempted       unstamped
+ *                       has ended                     is dropped
+ *   *_switch, of next   waits to runs                 all but the account is     seen, and one
+ *                                                     cleared                    of those below
+ *                       the same after the close      ended
+ *                       is the idle task                                         idle
+ *   *_in_flight         waits at the close            is read                    in flight
+ *
+ *   A wait that ends is counted under the first of these names that applies, or it is a sample:
+ *     filtered      a filter excludes the task or the CPU
+ *     map_full      tp_btf: the task has no entry (stamps: partial, and what follows)
+ *     missed_start  no stamp is known; stamps: or `unknown`, without an own stamp
+ *     unmatched     stamps: without an own stamp, `moved`, or the clock cannot be read
+ *     negative      the end is before the start
+ *   With stamps, a sample by an own stamp is also a fallback. One after ends that were missed has
+ *   them in joined. In metric wakeup it is map_full; excluded, if there was no request: the task
+ *   is new, or had lost the CPU; negative; or a sample from request_ns.
+ *
+ * What is kept of a CPU:
+ *
+ *   what                      changed by
+ *   cells (cpu.bpf.h)         each switch, while the window is open
+ *   clock (cpu.bpf.h)         find_stamps finds the place of the reading. A switch reads it again
+ *                             after 1 ms; a CPU that was offline, or a suspend, ends it
+ *   place: turns, names,      each switch adds the turn that ends; irq_*, softirq_* and hrtimer_*
+ *   interrupts (turns.bpf.h,  change what interrupts it; only with --why
+ *   interrupts.bpf.h)
  */
-#include <probes/kit/filter.bpf.h>
-#include <probes/kit/sample.bpf.h>
-
-#include "cpu.bpf.h"
+#include "count.bpf.h"
+#include "life.bpf.h"
+#include "sources.bpf.h"
+#include "stamps.bpf.h"
 #include "task.bpf.h"
-
-const volatile struct lat_config config = {};
-/* Neither filters nor --why nor metric wakeup: only then the functions *_usual() may count. */
-const volatile bool plain = false;
-struct lat_control control = {};
-struct lat_in_flight waits_in_flight = {};
-struct lat_oldest oldest_in_flight = {};
-
-struct keys_map keys SEC(".maps");
-struct owners_map owners SEC(".maps");
-struct rows_map rows SEC(".maps");
-struct light_map light SEC(".maps");
-
-/* Counts a wait of `task` that has ended. `cell` is that of this CPU and the metric. */
-static __always_inline void record(struct lat_cell *cell, __u32 metric, struct task_struct *task,
-				   __u64 ns)
-{
-	const struct split split = { &keys, &owners, &rows, &light, &control, &config };
-	struct sample sample;
-
-	if (!config.by) {
-		hist_add(&cell->hist, ns, config.tail_ns);
-		return;
-	}
-	if (!inject_fault(&config, metric, cell, &ns))
-		return;
-	sample = sample_of(ns);
-	hist_add_sample(&cell->hist, sample, config.tail_ns);
-	split_by_task(&split, cell, metric, task, sample);
-	split_by_cpu(&split, cell, metric, bpf_get_smp_processor_id(), sample);
-}
-
-static __always_inline bool wakeups_wanted(void)
-{
-	return config.metrics & 1U << RUNQLAT_WAKEUP;
-}
-
-static __always_inline void count(struct lat_cell *cells_of_cpu, enum lat_count which)
-{
-	cells_of_cpu[RUNQLAT_RUN_QUEUE].counts[which]++;
-	if (wakeups_wanted())
-		cells_of_cpu[RUNQLAT_WAKEUP].counts[which]++;
-}
-
-/*
- * The cells that count the switch to `next`, after a wait of `ns` (0: unknown); NULL: do not count
- * it.
- */
-static __always_inline struct lat_cell *seen(struct task_struct *next, __u64 ns)
-{
-	struct lat_cell *cell;
-
-	if (!control.armed)
-		return NULL;
-	cell = cells_here(&cells);
-	if (!cell)
-		return NULL;
-	count(cell, LAT_SEEN);
-	if (!cpu_wanted(&config, bpf_get_smp_processor_id()) ||
-	    (filter_by_task(&config) && !task_wanted(&config, next))) {
-		count(cell, LAT_FILTERED);
-		if ((__s64)ns > 0)
-			cell->counts[LAT_FILTERED_NS] += ns;
-		return NULL;
-	}
-	return cell;
-}
-
-/* A switch that ends no wait. */
-static __always_inline int count_switch(enum lat_count which)
-{
-	struct lat_cell *cell = control.armed ? cells_here(&cells) : NULL;
-
-	if (cell)
-		cell->counts[which]++;
-	return 0;
-}
+#include "why.bpf.h"
 
 /* ---- usual switches ---- */
 
@@ -158,28 +140,6 @@ static __always_inline void end_request(struct lat_cell *cells_of_cpu, struct ta
 }
 
 /* ---- stamps ---- */
-
-/* If the run queue's clock is older than this, our own stamp replaces the kernel's. */
-#define STALE_NS 1000
-
-/* Own stamps, by TID, of tasks that have no storage. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1024);
-	__type(key, __u32);
-	__type(value, __u64);
-} strays SEC(".maps");
-
-__u64 attached_ns = 0; /* when all programs were attached */
-__u32 strays_lost = 0; /* 1: a task had no room in it */
-
-/* May a sleeping task stay on its run queue? Then its stamp need not mean a wait. */
-static __always_inline bool stamps_deceive(void)
-{
-	return bpf_core_field_exists(struct sched_entity___delayed, sched_delayed);
-}
-
-#include "why.bpf.h"
 
 /*
  * The kernel stamps each task that it moves to another run queue as if it waited there. A sleeping
@@ -255,9 +215,6 @@ int BPF_PROG(stamps_wakeup_why, struct task_struct *task)
 	begin_quota(task, NULL);
 	return stamps_deceive() ? check_stamp(task, queued) : 0;
 }
-
-#include "sources.bpf.h"
-#include "stamps.bpf.h"
 
 /* When the wait began, by our own clock. Too early if ends of earlier waits were missed. */
 static __always_inline __u64 began_at(const struct wait *wait)
@@ -448,8 +405,6 @@ int stamps_switch(__u64 *ctx)
 		return 0;
 	return stamps_switch_any(ctx, ctx[0], PREV, NEXT);
 }
-
-#include "life.bpf.h"
 
 /* What the kernel has added to run_delay when the task migrated in the wait that is in flight. */
 static __always_inline __u64 moved_before(struct task_struct *task, const struct runqlat_task *own)

@@ -6,6 +6,29 @@
 #ifndef LATSCOPE_PROBES_RUNQLAT_STAMPS_BPF_H
 #define LATSCOPE_PROBES_RUNQLAT_STAMPS_BPF_H
 
+#include "count.bpf.h"
+#include "why.bpf.h"
+
+/* If the run queue's clock is older than this, our own stamp replaces the kernel's. */
+#define STALE_NS 1000
+
+/* Own stamps, by TID, of tasks that have no storage. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, __u64);
+} strays SEC(".maps");
+
+__u64 attached_ns = 0; /* when all programs were attached */
+__u32 strays_lost = 0; /* 1: a task had no room in it */
+
+/* May a sleeping task stay on its run queue? Then its stamp need not mean a wait. */
+static __always_inline bool stamps_deceive(void)
+{
+	return bpf_core_field_exists(struct sched_entity___delayed, sched_delayed);
+}
+
 static __always_inline __u64 take_stray(__u32 tid)
 {
 	__u64 *found = bpf_map_lookup_elem(&strays, &tid), start;

@@ -6,6 +6,8 @@
 #ifndef LATSCOPE_PROBES_RUNQLAT_WHY_BPF_H
 #define LATSCOPE_PROBES_RUNQLAT_WHY_BPF_H
 
+#include "count.bpf.h" /* has the config, which turns.bpf.h needs */
+#include "task.bpf.h"
 #include "turns.bpf.h"
 
 /*
