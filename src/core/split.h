@@ -25,7 +25,10 @@ const char *split__list(uint32_t mask, char buf[SPLIT_TEXT]);
 /* Name of an id of LAT_BY_OP ... LAT_BY_KIND ("read"); NULL for others. */
 const char *split__id_name(unsigned int by, uint64_t id);
 
-/* Length of the name of a key without the ID of its task, which differs in each run: 3 for "web (12)". */
+/*
+ * Length of the name of a key without the ID of its task, which differs in each run: 3 for
+ * "web (12)".
+ */
 size_t split__name_length(const char *name);
 
 #endif

@@ -89,7 +89,7 @@ static struct process *process_of(struct activity_watch *watch, uint32_t tgid,
 			found = &watch->processes[i];
 	if (!found) {
 		if (vec__append(&watch->processes, &watch->nr, &(struct process){ .tgid = tgid },
-			     sizeof(*found)))
+				sizeof(*found)))
 			return NULL;
 		found = &watch->processes[watch->nr - 1];
 	}

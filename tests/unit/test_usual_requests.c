@@ -449,7 +449,7 @@ static struct iolat_submitter charge(struct request *rq, __u32 thread_flags, __u
 	current = &tasks_of[0]; /* of cgroup 0 */
 	current->flags = thread_flags;
 	run((void *)submit_start, rq, 0, 0);
-	who = &table[line_of(rq, false)][0].submitter;
+	who = &table[line_of(rq)][0].submitter;
 	current->flags = 0;
 	config.cgroup = 0;
 	return *who;
@@ -488,7 +488,7 @@ static void send_on(struct bio *bio, struct block_device *upper)
 	struct bio first = { .bi_bdev = upper, .bi_opf = REQ_OP_READ, .bi_iter.bi_sector = 7 };
 	__u64 queued[] = { (__u64)&first }, remapped[] = { (__u64)bio, 0, 7 };
 
-	remapped[1] = disk_id(upper->bd_disk, false);
+	remapped[1] = disk_id(upper->bd_disk);
 	current = &tasks_of[2];
 	sent_first(queued);
 	current = &tasks_of[0];
