@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* load: built-in workloads. */
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,10 +13,10 @@
 #include <fleet/load.h>
 
 #include "cmd.h"
-#include "load_help.h"
 #include "log.h"
 #include "options.h"
 
+#define DEFAULT_DIR "/var/tmp"
 #define DURATION_NS 10000000000ULL
 
 #define FLEET_NS 300000000000ULL
@@ -25,6 +26,10 @@
 
 #define MOST_BLOCK (64ULL << 20)
 #define LEAST_PARTS 4 /* blocks of a process's part of the file */
+
+#define DOC 128 /* bytes of the text of an option */
+#define OPTIONS 12 /* of a kind */
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 struct load {
 	struct options options;
@@ -38,7 +43,6 @@ struct load {
 
 enum { OF_DIO = 1, OF_FLEET }; /* classes of options */
 
-#define LOAD_DIR "/var/tmp" /* default of --dir */
 #define OWN struct load
 
 /* "kind: text; kind: text": the text of a kind alone is shown in its own help. */
@@ -49,7 +53,7 @@ static const struct option_row load_rows[] = {
 	  OPT_COUNT(config.tasks, 1, LOAD_MAX_TASKS) },
 	{ "pause", 0, "TIME", "Pause of each process between two rounds",
 	  OPT_DURATION(config.pause_ns) },
-	{ "dir", 0, "DIR", "Directory of the file (" LOAD_DIR ")", OPT_TEXT(config.dir) },
+	{ "dir", 0, "DIR", "Directory of the file (" DEFAULT_DIR ")", OPT_TEXT(config.dir) },
 	{ "size", 0, "SIZE",
 	  "touch: memory in a round (16M each); dio: file (64M); pressure: memory limit (32M)",
 	  OPT_SIZE(config.bytes, 1 << 16) },
@@ -150,6 +154,131 @@ static int check_fleet(struct load *load)
 	if (config->duration_ns < MINUTE_NS)
 		return options__fail(options, "--duration: fleet needs a minute or more");
 	return 0;
+}
+
+static const char all_intro[] =
+	"Runs a load of a KIND until the time is up or Ctrl-C. Leaves nothing behind, and "
+	"needs no privilege except for pressure. 'latscope load KIND --help' shows the options "
+	"of one KIND.\vKinds:\n";
+
+static const char all_examples[] =
+	"\nExamples:\n"
+	"  latscope load mixed -d 10s                all kinds at once\n"
+	"  latscope load touch --size 1G             a large region, again and again\n"
+	"  latscope load dio --dir /mnt --tasks 8    queue depth 8, the disk of /mnt\n"
+	"  latscope load dio --sequential --writes 100% --block 1M\n"
+	"  sudo latscope runqlat -- latscope load hog -d 5s\n"
+	"  sudo latscope record --report -- latscope load pressure\n";
+
+static const char exit_status[] =
+	"\nExit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
+
+/* `options`: besides --duration. */
+static const struct kind_help {
+	const char *kind, *text, *examples;
+	const char *options[OPTIONS];
+} kind_helps[] = {
+	{ "touch",
+	  "As many processes as CPUs, at most 8.",
+	  "  latscope load touch --size 1G\n"
+	  "  sudo latscope memlat -- latscope load touch -d 5s\n",
+	  { "tasks", "pause", "size" } },
+	{ "hog",
+	  "Runs until the time is up or Ctrl-C.",
+	  "  sudo latscope runqlat -- latscope load hog -d 5s\n",
+	  { "tasks", "pause" } },
+	{ "pingpong",
+	  "More tasks make more pairs.",
+	  "  sudo latscope runqlat -- latscope load pingpong -d 5s\n",
+	  { "tasks", "pause" } },
+	{ "dio",
+	  "The file has no name, so nothing is left behind.",
+	  "  latscope load dio --dir /mnt --tasks 8    queue depth 8, the disk of /mnt\n"
+	  "  latscope load dio --sequential --writes 100% --block 1M\n"
+	  "  sudo latscope iolat -- latscope load dio -d 5s\n",
+	  { "tasks", "pause", "dir", "size", "block", "writes", "sequential", "seed" } },
+	{ "pressure",
+	  "Needs root, and a memory controller for new cgroups.",
+	  "  sudo latscope record --report -- latscope load pressure\n",
+	  { "tasks", "dir", "size", "seed" } },
+	{ "mixed",
+	  "These are touch, hog, pingpong and dio.",
+	  "  sudo latscope record -- latscope load mixed -d 10s\n",
+	  { "tasks", "pause", "dir", "seed" } },
+	{ "fleet",
+	  "The server needs the tables of 'latscope fleet init'.",
+	  "  latscope load fleet --clickhouse http://127.0.0.1:8123 --hosts 100\n",
+	  { "tasks", "seed", "clickhouse", "clickhouse-login", "hosts", "series", "slots",
+	    "together", "ago" } },
+};
+
+/* The first argument that is the name of a kind. */
+static const struct kind_help *find_help(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		for (size_t kind = 0; kind < COUNT_OF(kind_helps); kind++)
+			if (!strcmp(argv[i], kind_helps[kind].kind))
+				return &kind_helps[kind];
+	return NULL;
+}
+
+static const char *doc_of_all(void)
+{
+	static char doc[2560];
+	size_t used = strlen(strcpy(doc, all_intro));
+
+	for (size_t i = 0; load_kinds[i] && used < sizeof(doc); i++)
+		used += (size_t)snprintf(doc + used, sizeof(doc) - used, "  %-9s %s\n",
+					 load_kinds[i]->name, load_kinds[i]->help);
+	if (used < sizeof(doc))
+		snprintf(doc + used, sizeof(doc) - used, "%s%s", all_examples, exit_status);
+	return doc;
+}
+
+static const char *doc_of(const struct kind_help *help)
+{
+	static char doc[1024];
+	const char *what = load__find(help->kind)->help;
+
+	snprintf(doc, sizeof(doc), "%c%s. %s\vExamples:\n%s%s", toupper((unsigned char)what[0]),
+		 what + 1, help->text, help->examples, exit_status);
+	return doc;
+}
+
+static bool has(const struct kind_help *help, const char *option)
+{
+	bool found = !strcmp(option, "duration");
+
+	for (size_t i = 0; i < OPTIONS && help->options[i]; i++)
+		found = found || !strcmp(help->options[i], option);
+	return found;
+}
+
+/* The part of the text that is about the kind. */
+static void shorten(char doc[DOC], const char *all, const char *kind)
+{
+	char mark[DOC];
+	const char *at;
+
+	snprintf(mark, sizeof(mark), "%s: ", kind);
+	at = strstr(all, mark);
+	at = at ? at + strlen(mark) : all;
+	snprintf(doc, DOC, "%.*s", (int)strcspn(at, ";"), at);
+	doc[0] = (char)toupper((unsigned char)doc[0]);
+}
+
+/* All options are parsed with any kind; those of other kinds are not shown in its help. */
+static const struct option_row *rows_of(const struct kind_help *help)
+{
+	static struct option_row rows[COUNT_OF(load_rows)];
+	static char docs[COUNT_OF(load_rows)][DOC];
+
+	for (size_t i = 0; load_rows[i].name; i++) {
+		rows[i] = load_rows[i];
+		shorten(docs[i], load_rows[i].help, help->kind);
+		rows[i].help = has(help, load_rows[i].name) ? docs[i] : NULL;
+	}
+	return rows;
 }
 
 static int check(struct options *options, void *own)
@@ -274,16 +403,20 @@ static int run_fleet(struct load *load)
 int cmd_load(int argc, char **argv)
 {
 	struct load load = {
-		.config = { .dir = LOAD_DIR, .writes = LOAD_WRITES },
+		.config = { .dir = DEFAULT_DIR, .writes = LOAD_WRITES },
 		.fleet = { .hosts = FLEET_LOAD_HOSTS,
 			   .series = FLEET_LOAD_SERIES,
 			   .slots = FLEET_LOAD_SLOTS,
 			   .together = FLEET_LOAD_TOGETHER },
 	};
-	struct usage usage = { .rows = load_rows, .max_args = 1, .check = check };
+	const struct kind_help *help = find_help(argc, argv);
+	const struct usage usage = { .rows = help ? rows_of(help) : load_rows,
+				     .args = help ? help->kind : "KIND",
+				     .doc = help ? doc_of(help) : doc_of_all(),
+				     .max_args = 1,
+				     .check = check };
 	int err, code;
 
-	load_help__set(&usage, argc, argv);
 	code = options__begin(&load.options, &usage, &load, argc, argv);
 	if (code != OPTIONS_RUN)
 		return code;

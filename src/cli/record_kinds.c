@@ -154,6 +154,7 @@ static struct option_row *append_probes(struct option_row *row, bool top)
 
 		if (command && command->with && (!top || command->with_top))
 			*row++ = (struct option_row){ command->with, 0, NULL, command->with_help,
+						      /* cppcheck-suppress nullPointer */
 						      OPT_FLAG(with[i]) };
 	}
 	return row;
@@ -169,6 +170,7 @@ static struct option_row *append_places(struct record *record, struct option_row
 			continue;
 		snprintf(record->at[i], sizeof(record->at[i]), "%s-at", command->with);
 		*row++ = (struct option_row){ record->at[i], 0, command->place, NULL,
+					      /* cppcheck-suppress nullPointer */
 					      OPT_WORDS(place[i]) };
 	}
 	return row;
