@@ -4,6 +4,7 @@
 #include "sheet.h"
 
 #include "core/coverage.h"
+#include "host/pressure_files.h"
 #include "print/text.h"
 
 #define PSI(some, full)                                           \
