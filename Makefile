@@ -34,7 +34,8 @@ include mk/compile.mk mk/web.mk mk/bpf.mk mk/kmod.mk mk/install.mk mk/package.mk
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z_ -]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
-	@echo 'Variables: V=1 shows commands. ARCH=arm64 SYSROOT=DIR cross-compiles (mk/arch.mk). KERNEL= and KDIR= choose'
+	@echo 'Variables: V=1 shows commands. PROBES="memlat runqlat" builds these alone (mk/arch.mk).'
+	@echo 'ARCH=arm64 SYSROOT=DIR cross-compiles (mk/arch.mk). KERNEL= and KDIR= choose'
 	@echo 'the kernel to build modules for (mk/kmod.mk). PREFIX= and DESTDIR= choose where install puts files. JOBS=N runs N'
 	@echo 'test suites at a time.'
 

@@ -11,11 +11,13 @@ LIBDW := $(if $(shell printf '\043include <elfutils/libdwfl.h>' | $(CC) $(CPPFLA
 $(OUT)/src/symbols/elf.o $(OUT)/san/src/symbols/elf.o: CPPFLAGS += $(if $(LIBDW),-DLATSCOPE_LIBDW)
 LIBS := $(LIBDW) -lbpf -lelf -lz $(LIBS_BASE) -lcap-ng -lseccomp -lmicrohttpd -lncursesw -ltinfo
 
-# The list of probes, for the objects that have a table of them: these are compiled again when it changes.
+# The list of probes, for the objects that have a table of them: these are compiled again when it changes. The words of all are
+# built, so that recordings of all can be read.
 list_probes = for probe in $(1); do echo "PROBE($$probe)"; done
-$(shell mkdir -p $(OUT); $(call list_probes,$(PROBES)) | cmp -s - $(OUT)/probes.h || { $(call list_probes,$(PROBES)); } >$(OUT)/probes.h)
+keep_list = $(shell mkdir -p $(OUT); $(call list_probes,$(1)) | cmp -s - $(OUT)/$(2) || { $(call list_probes,$(1)); } >$(OUT)/$(2))
+$(call keep_list,$(PROBES),probes.h)$(call keep_list,$(ALL_PROBES),all_probes.h)
 
-SRC := $(filter-out %.bpf.c src/probes/kit/inject.c,$(call sources,src/*/*.c src/*/*/*.c))
+SRC := $(sort $(filter-out %.bpf.c src/probes/kit/inject.c,$(call sources,src/*/*.c src/*/*/*.c)) $(wildcard src/probes/*/words.c))
 ASM := $(patsubst %.S,$(OUT)/%.o,$(call sources,src/*/*/*.S) src/print/web_files.S src/net/clickhouse_files.S)
 # The allocator of the kernel module rmid also emulates RMIDs without it.
 SHARED := kmod/rmid/rmid_alloc.c kmod/rmid/procs.c kmod/rmid/book.c
@@ -55,7 +57,8 @@ $(OUT)/combination/%/latscope: $(OBJ)
 	$(Q)for source in $(LISTING); do \
 		$(CC) $(STD) $(WARN) $(HARDEN) -I$(@D) $(CPPFLAGS) $(CFLAGS) -c $$source -o $(@D)/$$(echo $$source | tr / -).o || exit; done
 	$(Q)$(CC) $(HARDEN_LINK) $(CFLAGS) $(LDFLAGS) $(foreach source,$(LISTING),$(@D)/$(subst /,-,$(source)).o) \
-		$(filter-out $(LISTING:%.c=$(OUT)/%.o) $(patsubst %,$(OUT)/src/probes/%/%,$(filter-out $(subst +, ,$*),$(ALL_PROBES))),$^) $(LIBS) -o $@
+		$(filter-out %/words.o $(LISTING:%.c=$(OUT)/%.o) $(patsubst %,$(OUT)/src/probes/%/%,$(filter-out $(subst +, ,$*),$(ALL_PROBES))),$^) \
+		$(filter %/words.o,$^) $(LIBS) -o $@
 
 $(OUT)/%.o: %.c $(STRICT)
 	$(call msg,CC,$@)

@@ -4,7 +4,7 @@
 # program.
 SANITIZE := -O1 -g1 -Wno-format-truncation -Wno-maybe-uninitialized \
 	-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-BASE_SRC := $(call sources,src/core/*.c src/host/*.c src/store/*.c src/stats/*.c src/print/*.c src/probes/*/words.c) src/cli/options.c src/cli/log.c
+BASE_SRC := $(call sources,src/core/*.c src/host/*.c src/store/*.c src/stats/*.c src/print/*.c) $(wildcard src/probes/*/words.c) src/cli/options.c src/cli/log.c
 RMID_SRC := $(addprefix kmod/rmid/,rmid_alloc.c procs.c book.c count.c turns.c) tests/rmid/twin.c
 # What of the probes needs neither a kernel nor the rest of the program.
 PROBE_SRC := $(filter-out %.bpf.c %/command.c %/command_handler.c %/check.c \

@@ -9,12 +9,12 @@
 #include "split.h"
 
 #define PROBE(name) extern const struct why_words name##_words __attribute__((weak));
-#include <probes.h>
+#include <all_probes.h>
 #undef PROBE
 
 #define PROBE(name) &name##_words,
 static const struct why_words *const all_words[] = {
-#include <probes.h>
+#include <all_probes.h>
 	NULL
 };
 #undef PROBE
