@@ -4,11 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <core/sanitize.h>
-
 #include "complete_values.h"
-
-#define MAX_ANSWER 4096
 
 static struct {
 	char **words;
@@ -20,21 +16,6 @@ void complete__start(char **words, int nr)
 	request.words = words;
 	request.nr = nr;
 	options__answer_by(complete__answer);
-}
-
-/* A name with a line break would be two answers, and the shell would print escape sequences. */
-void complete__offer(const char *text, const char *value, const char *about)
-{
-	char safe[MAX_ANSWER];
-
-	if (strncmp(value, text, strlen(text)))
-		return;
-	sanitize__text(safe, sizeof(safe), value);
-	if (strcmp(safe, value))
-		return;
-	printf("%s\t", safe);
-	sanitize__text(safe, sizeof(safe), about ? about : "");
-	printf("%s\n", safe);
 }
 
 /* The option of exactly this name; NULL: there is none that takes a value. */

@@ -14,9 +14,6 @@
 /* The words after the command's name; the last one is incomplete. */
 void complete__start(char **words, int nr);
 
-/* Prints the answer if it starts with the text that is completed. */
-void complete__offer(const char *text, const char *value, const char *about);
-
 /* The whole answer of a command with these options. */
 void complete__answer(const char *command, const struct option_table *tables, bool takes_workload);
 

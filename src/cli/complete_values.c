@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <core/sanitize.h>
 #include <core/split.h>
 #include <host/host.h>
 #include <loadgen/load.h>
@@ -18,11 +19,26 @@
 #include <selftest/validate.h>
 #include <stats/judge.h>
 
-#include "complete.h"
 #include "fleet_commands.h"
 #include "probe_command.h"
 
 #define CGROUPS "/sys/fs/cgroup"
+#define MAX_ANSWER 4096
+
+/* A name with a line break would be two answers, and the shell would print escape sequences. */
+void complete__offer(const char *text, const char *value, const char *about)
+{
+	char safe[MAX_ANSWER];
+
+	if (strncmp(value, text, strlen(text)))
+		return;
+	sanitize__text(safe, sizeof(safe), value);
+	if (strcmp(safe, value))
+		return;
+	printf("%s\t", safe);
+	sanitize__text(safe, sizeof(safe), about ? about : "");
+	printf("%s\n", safe);
+}
 
 /* What is completed: text is "--by=process,di", or without --by= the next word. */
 struct value {

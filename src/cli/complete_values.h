@@ -5,6 +5,9 @@
 
 #include "options.h"
 
+/* Prints an answer if it starts with the text that is completed. */
+void complete__offer(const char *text, const char *value, const char *about);
+
 /* The values of an option of a command that start with text. */
 void complete__values(const char *command, const struct option_row *option, const char *text);
 

@@ -7,6 +7,7 @@
 
 #include "cmd.h"
 #include "complete.h"
+#include "complete_values.h"
 #include "first.h"
 #include "log.h"
 #include "probe_command.h"
