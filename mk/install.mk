@@ -41,7 +41,7 @@ install_exporter: ## Install the units, their options, the dashboard and the ale
 	$(call units,latscope-exporter,socket)
 	$(INSTALL) -Dm644 packaging/systemd/latscope-exporter.tmpfiles $(DESTDIR)$(TMPFILESDIR)/latscope-exporter.conf
 	$(INSTALL) -Dm644 packaging/grafana/latscope.json $(DESTDIR)$(PREFIX)/share/latscope/grafana/latscope.json
-	$(INSTALL) -Dm644 -t $(DESTDIR)$(PREFIX)/share/latscope/clickhouse packaging/clickhouse/*.sql
+	$(INSTALL) -Dm644 -t $(DESTDIR)$(PREFIX)/share/latscope/clickhouse $(filter-out %/steps.sql,$(wildcard packaging/clickhouse/*.sql))
 	$(INSTALL) -Dm644 packaging/prometheus/latscope.rules.yml $(DESTDIR)$(PREFIX)/share/latscope/prometheus/latscope.rules.yml
 
 .PHONY: install install_program install_exporter

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The lifecycle of a probe. Each probe is a struct probe_ops NAME_probe, in the folder NAME; PROBES
- * in mk/compile.mk lists those that are built. A session opens probes, takes them through one
+ * in mk/arch.mk lists those that are built. A session opens probes, takes them through one
  * window and closes them. Functions return 0 or -errno and print nothing.
  */
 #ifndef LATSCOPE_PROBES_KIT_PROBE_H

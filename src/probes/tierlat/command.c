@@ -125,7 +125,7 @@ static const struct option_row tierlat_rows[] = {
 	{ "model", 0, "NAME", "Use the events and registers of this CPU model",
 	  OPT_CALL_ON(set_model, config.counters.model) },
 	{ "act", 0, "METHOD",
-	  "Make the tiers equally slow by move_pages, weighted-interleave or damon",
+	  "Balance the latency of two tiers by move_pages, weighted-interleave or damon",
 	  OPT_TEXT(config.act.method), .choices = act_names },
 	{ "pid", 'p', "PID", "act: pages of this process",
 	  OPT_COUNT(config.act.target.pid, 1, INT_MAX) },
