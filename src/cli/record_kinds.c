@@ -48,6 +48,9 @@ static const struct option_row record_rows[] = {
 	{ 0 },
 };
 
+_Static_assert(2 * RUN_PROBES + sizeof(record_rows) / sizeof(record_rows[0]) <= RECORD_ROWS,
+	       "record.rows has room for options of all probes");
+
 static const struct option_row probe_rows[] = { { WHY }, { OVER }, { EVENTS }, { 0 } };
 
 static const struct option_row why_rows[] = { { OVER }, { EVENTS }, { 0 } };
@@ -274,7 +277,8 @@ int record__parse(struct record *record, void *own)
 	int got;
 
 	record->top.options = &record->options;
-	got = options__parse(&record->options, &usage, usage.check ? own : record, record->argc,
-			     record->argv, stdout);
+	got = options__parse(&record->options, &usage,
+			     record->its && usage.rows == record->its->usage.rows ? own : record,
+			     record->argc, record->argv, stdout);
 	return options__end(&record->options, got ? got : check(record, own));
 }

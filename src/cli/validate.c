@@ -159,6 +159,8 @@ static int find_probe(struct command *command)
 		command->validate.situation = command->part;
 	if (command->is_why && command->validate.method)
 		return options__fail(&command->options, "why has no --method");
+	if (command->validate.place && (command->is_why || !strcmp(name, "all")))
+		return options__fail(&command->options, "--at is for one probe");
 	if (command->is_why || !strcmp(name, "all"))
 		return 0;
 	checks = command->only ? probe_checks__of(command->only) : NULL;

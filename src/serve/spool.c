@@ -35,14 +35,16 @@ struct spool {
  * The database stays locked, and SQLite keeps both files open: without privileges they could not be
  * opened again. Nothing waits for the disk.
  */
-static const char setup[] = "PRAGMA page_size=1024;"
-			    "PRAGMA mmap_size=0;"
-			    "PRAGMA temp_store=MEMORY;"
-			    "PRAGMA trusted_schema=OFF;"
-			    "PRAGMA locking_mode=EXCLUSIVE;"
-			    "PRAGMA synchronous=OFF;"
-			    "PRAGMA journal_mode=PERSIST;"
-			    "PRAGMA journal_size_limit=12288;";
+static const char setup[] =
+	"PRAGMA page_size=1024;"
+	"PRAGMA mmap_size=0;"
+	"PRAGMA secure_delete=OFF;" /* losing a batch writes none of its pages */
+	"PRAGMA temp_store=MEMORY;"
+	"PRAGMA trusted_schema=OFF;"
+	"PRAGMA locking_mode=EXCLUSIVE;"
+	"PRAGMA synchronous=OFF;"
+	"PRAGMA journal_mode=PERSIST;"
+	"PRAGMA journal_size_limit=12288;";
 
 /*
  * This writes, so that the journal is open from now on. What is known of batches only while this
@@ -169,18 +171,23 @@ static int recognise(int fd)
 static int open_database(struct spool *spool, const char *path)
 {
 	char limit[64];
+	char file[PATH_MAX + 2];
 	sqlite3_stmt *statement;
-	int err = 0;
+	int err, got;
 
-	if (sqlite3_open_v2(path, &spool->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL))
+	/* A name that begins with "file:" is no URI. */
+	snprintf(file, sizeof(file), "%s%s", path[0] == '/' ? "" : "./", path);
+	if (sqlite3_open_v2(file, &spool->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL))
 		return spool->db ? sql__error(spool->db) : -ENOMEM;
 	err = sql__exec(spool->db, setup);
 	if (!err)
 		err = sql__prepare(spool->db, &statement, "PRAGMA quick_check(1)");
 	if (err)
 		return err;
-	if (sql__step(statement) != 1 ||
-	    strcmp((const char *)sqlite3_column_text(statement, 0), "ok") != 0)
+	got = sql__step(statement);
+	if (got < 0)
+		err = got; /* it may be sound */
+	else if (!got || strcmp((const char *)sqlite3_column_text(statement, 0), "ok") != 0)
 		err = -EUCLEAN;
 	sqlite3_finalize(statement);
 	if (!err)
@@ -198,12 +205,13 @@ static int open_in(struct spool *spool, int dir, const char *name, const char *p
 		return fd;
 	err = recognise(fd);
 	close(fd); /* now: later this would end the locks of SQLite */
+	if (err)
+		return err;
 	fd = open_journal(dir, name);
 	if (fd < 0)
-		return err ? err : fd;
+		return fd;
 	close(fd);
-	if (!err)
-		err = open_database(spool, path);
+	err = open_database(spool, path);
 	return err ? err : reserve_journal(dir, name);
 }
 
@@ -231,10 +239,17 @@ int spool__new(struct spool **out, const char *path, uint64_t most)
 	if (!spool)
 		return -ENOMEM;
 	spool->most = most - JOURNAL;
+	if (strlen(path) >= sizeof(parent)) {
+		free(spool);
+		return -ENAMETOOLONG;
+	}
 	snprintf(parent, sizeof(parent), "%.*s", slash ? (int)(slash - path) : 1,
 		 slash ? path : ".");
+	/* SQLite opens the path again: nobody else may change what is there. */
 	dir = trusted_path__open(parent[0] ? parent : "/", &caller);
-	err = dir < 0 ? dir : open_in(spool, dir, name, path);
+	err = dir < 0 ? dir : trusted_path__check(dir, &caller, false);
+	if (!err)
+		err = open_in(spool, dir, name, path);
 	if (err == -EUCLEAN || err == -EMEDIUMTYPE) {
 		err = set_aside(spool, dir, name);
 		if (!err)
@@ -349,8 +364,11 @@ static int append(struct spool *spool, uint64_t number, uint64_t rows, struct sp
 	sqlite3_bind_int64(row, 1, (int64_t)number);
 	err = sql__step(row) == 1 ? append_data(row, body) : -EIO;
 	sqlite3_finalize(row);
-	if (err == -EIO)
-		return lose(spool, number, rows, false);
+	if (err == -EIO) { /* the others are sent, whether or not the file can be written */
+		spool->lost_rows += rows;
+		run(spool, "DELETE FROM batch WHERE number = ?", "i", number);
+		return run(spool, "DELETE FROM waiting WHERE number = ?", "i", number);
+	}
 	if (!err)
 		err = run(spool, "UPDATE waiting SET is_read = 1 WHERE number = ?", "i", number);
 	if (err)

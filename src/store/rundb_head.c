@@ -200,6 +200,8 @@ static int take_life(sqlite3_stmt *row, void *to)
 	struct run_life life;
 	int err = rundb_rows__read(row, &rundb_lives, (void *[]){ &life });
 
+	if (!err) /* without a process */
+		return -EUCLEAN;
 	return err < 0 ? err : vec__append(&run->lives, &run->nr_lives, &life, sizeof(life));
 }
 
@@ -209,8 +211,10 @@ static int take_frame(sqlite3_stmt *row, void *to)
 	void *const parts[] = { &frame };
 	int err = rundb_rows__read(row, &rundb_frames, parts);
 
-	if (err >= 0)
+	if (err > 0)
 		err = frames__add(&((struct rundb *)to)->run->frames, &frame);
+	else if (!err) /* without a process */
+		err = -EUCLEAN;
 	rundb_rows__forget(&rundb_frames, parts);
 	return err;
 }

@@ -137,6 +137,8 @@ static int take_column(sqlite3_stmt *row, void *to)
 		return -EUCLEAN;
 	memset(&column, 0, sizeof(column));
 	err = rundb_rows__read(row, &rundb_columns, parts);
+	if (err >= 0 && (err & 3) != 3) /* a column has a table and a name */
+		err = -EUCLEAN;
 	kind = err < 0 ? err : find_kind(place.kind);
 	if (kind < 0) {
 		rundb_rows__forget(&rundb_columns, parts);
@@ -259,7 +261,7 @@ int rundb_table__top_k(sqlite3 *db, const struct rundb_span *span, const char *n
 {
 	struct adding adding = { table, each, context };
 	char where[96] = "";
-	sqlite3_stmt *row;
+	sqlite3_stmt *row = NULL;
 	int err;
 
 	if (span->is_set)

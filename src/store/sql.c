@@ -65,7 +65,10 @@ int sql__exec_built(sqlite3 *db, sqlite3_str *text)
 int sql__prepare_built(sqlite3 *db, sqlite3_stmt **statement, sqlite3_str *text)
 {
 	char *sql = sqlite3_str_finish(text);
-	int err = sql ? sql__prepare(db, statement, sql) : -ENOMEM;
+	int err;
+
+	*statement = NULL;
+	err = sql ? sql__prepare(db, statement, sql) : -ENOMEM;
 
 	sqlite3_free(sql);
 	return err;

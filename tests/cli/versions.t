@@ -51,4 +51,7 @@ sqlite3 "$dir/other.db" 'PRAGMA user_version = 2'
 refuses 'a version that was never released' 1 'made by another version of latscope' report "$dir/other.db"
 sqlite3 "$dir/other.db" 'PRAGMA user_version = 3'
 refuses 'a version that it does not have' 1 'this recording is damaged' report "$dir/other.db"
+cp "$dir/0.2-early-rmid.db" "$dir/nameless.db"
+sqlite3 "$dir/nameless.db" 'UPDATE table_column SET name = NULL'
+refuses 'a column without a name' 1 'this recording is damaged' report "$dir/nameless.db"
 done_testing

@@ -31,7 +31,7 @@ hidden() { "${as[@]}" true; }
 # elsewhere CMD...: in another directory, which has only their sources
 elsewhere() (cd "$dir/elsewhere" && "$@")
 mkdir "$dir/elsewhere"
-cp -r Makefile bpf include mk scripts "$dir/elsewhere"
+cp -r Makefile src include mk scripts "$dir/elsewhere"
 
 # lacks WHAT VARIABLE=VALUE: make says that WHAT is missing, and what installs it
 lacks() {
@@ -40,7 +40,6 @@ lacks() {
 }
 # archive: an archive of the tree has neither a commit in a file nor one in git
 archive() { GIT_DIR="$dir/no-such" make -s OUT="$dir/archive" "$dir/archive/src/cli/version.o"; }
-cp -r src "$dir/elsewhere"
 ok 'an archive of the tree, which knows no commit, is built' elsewhere archive
 
 for variable in CC CLANG BPFTOOL; do
@@ -80,8 +79,8 @@ like 'functions that copy check the size' "$program" ' __snprintf_chk'
 unmarked() {
 	local object
 
-	for object in "$built"/src/*.o "$built"/src/*/*.o; do
-		[ ! -e "${object%.o}.d" ] || readelf "$2" "$object" 2>/dev/null | grep -qE "$1" || echo "$object"
+	for object in "$built"/src/*/*.o "$built"/src/*/*/*.o; do
+		[[ $object = *.bpf.o || ! -e ${object%.o}.d ]] || readelf "$2" "$object" 2>/dev/null | grep -qE "$1" || echo "$object"
 	done
 }
 is 'large frames of the stack are probed' "$(unmarked 'producer.*-fstack-clash-protection' --debug-dump=info | grep -vE "_(code|files)\.o")" ''
@@ -109,7 +108,7 @@ lax() { make -s -j2 OUT="$dir/lax" "${warning[@]}" >"$dir/said" 2>&1 || { tail "
 
 # warned: there is a warning for each object, also for those of BPF
 warned() {
-	local path wanted=${#objects[@]} got
+	local path wanted=0 got
 
 	while read -r path; do
 		[ ! -e "${path%.o}.c" ] || wanted=$((wanted + 1))
@@ -130,7 +129,7 @@ ok 'what came of it runs' "$dir/lax/latscope" --version
 ok 'it is not built again' make -q OUT="$dir/lax" "${warning[@]}"
 ok 'with -Werror it is, and that stops' stops OUT="$dir/lax" WERROR=1 "${warning[@]}" "$dir/lax/src/cli/main.o"
 ok 'make tests stops' stops OUT="$dir/strict" "${warning[@]}" tests
-ok 'and of a BPF program' stops OUT="$dir/strict" WERROR=1 "${warning[@]}" "$dir/strict/bpf/${objects[0]}"
+ok 'and of a BPF program' stops OUT="$dir/strict" WERROR=1 "${warning[@]}" "$dir/strict/${objects[0]}"
 idle() { make -q || { make -n --debug=b | grep -E 'newer|Must' && false; }; }
 ok 'a second make has nothing to do' idle
 done_testing

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Differences between kernels. Each shim names the commit that it is for; the rest of bpf/ is the
- * same for all kernels.
+ * Differences between kernels. Each shim names the commit that it is for; the rest of the
+ * programs is the same for all kernels.
  */
 #ifndef LATSCOPE_PROBES_KIT_KERNEL_BPF_H
 #define LATSCOPE_PROBES_KIT_KERNEL_BPF_H

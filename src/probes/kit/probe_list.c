@@ -15,6 +15,7 @@ const struct probe_ops *const probe_list[] = {
 	NULL
 };
 #undef PROBE
+_Static_assert(sizeof(probe_list) / sizeof(probe_list[0]) <= RUN_PROBES + 1, "a run has room");
 
 const struct probe_ops *probe__find(const char *name)
 {
