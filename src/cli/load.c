@@ -158,8 +158,8 @@ static int check_fleet(struct load *load)
 
 static const char all_intro[] =
 	"Runs a load of a KIND until the time is up or Ctrl-C. Leaves nothing behind on this "
-	"machine, and needs no privilege except for pressure. 'latscope load KIND --help' shows the options "
-	"of one KIND.\vKinds:\n";
+	"machine, and needs no privilege except for pressure. 'latscope load KIND --help' shows "
+	"the options of one KIND.\vKinds:\n";
 
 static const char all_examples[] =
 	"\nExamples:\n"
