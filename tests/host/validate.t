@@ -32,7 +32,7 @@ structs() {
 	local probe
 
 	for probe in memlat runqlat iolat; do
-		bpftool btf dump file "$1/bpf/$probe.bpf.o" |
+		bpftool btf dump file "$1/src/probes/$probe/$probe.bpf.o" |
 			awk '/^\[/ { on = /STRUCT .lat_/ } on { gsub(/\[[0-9]+\]|type_id=[0-9]+/, ""); print }'
 	done
 }
