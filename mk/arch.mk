@@ -19,8 +19,7 @@ ifeq ($(origin CC),default)
 endif
 
 # Files of one architecture; elsewhere unsupported.c stands in for them.
-X86_ONLY := $(filter-out %/unsupported.c %/where.c %/ringlat.c %/ring.c %/result.c %/cycles.c %/fault_cost.c \
-	src/probes/ringlat/command% src/probes/ringlat/view%,$(wildcard src/probes/ringlat/*.[cS])) \
+X86_ONLY := $(addprefix src/probes/ringlat/,facts.c guest.c guest_code.S kvm.c measure.c module.c module_code.S tsc.c user.c) \
 	tests/unit/test_guest.c tests/unit/test_ring.c $(wildcard tests/ringlat/*.c tests/emu/test_*.c)
 OTHER_ARCH := $(if $(filter x86,$(ARCH)),src/probes/ringlat/unsupported.c,$(X86_ONLY))
 

@@ -23,17 +23,17 @@ $(OUT)/%.bpf.o: %.bpf.c $(STRICT)
 	$(Q)$(LLVM_STRIP) -g $@
 
 $(foreach object,$(BPF_OBJ),$(eval $(call skels,$(OUT),$(object)): $(object)))
-$(SKELS):
-	$(call msg,SKEL,$@)
-	$(Q)command -v $(BPFTOOL) >/dev/null || $(call needs,$(BPFTOOL))
-	$(Q)$(BPFTOOL) gen skeleton $< name $(basename $(basename $(@F)))_bpf > $@
-
 # Skeletons of the tests and of the benchmarks.
+TEST_SKELS := $(patsubst %,$(OUT)/%.skel.h,empty requests capture disturbance)
 $(OUT)/empty.skel.h: $(OUT)/bench/empty.bpf.o
 $(OUT)/requests.skel.h: $(OUT)/tests/bpf/requests.bpf.o
 $(OUT)/capture.skel.h: $(OUT)/tests/bpf/capture.bpf.o
 $(OUT)/disturbance.skel.h: $(OUT)/tests/bpf/disturbance.bpf.o
-$(patsubst %,$(OUT)/%.skel.h,empty requests capture disturbance):
-	$(Q)$(BPFTOOL) gen skeleton $< name $(notdir $(<:.bpf.o=))_bpf > $@
+
+skeleton = $(Q)$(BPFTOOL) gen skeleton $< name $(notdir $(<:.bpf.o=))_bpf > $@
+$(SKELS) $(TEST_SKELS):
+	$(call msg,SKEL,$@)
+	$(Q)command -v $(BPFTOOL) >/dev/null || $(call needs,$(BPFTOOL))
+	$(skeleton)
 
 -include $(BPF_OBJ:.o=.d)

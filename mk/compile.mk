@@ -48,8 +48,9 @@ $(OUT)/latscope: $(OBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(HARDEN_LINK) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
-# combination/A+B/latscope is the program with the probes A and B alone: of the same objects, but for those that list probes.
-LISTING := $(shell grep -l '^.include <probes\.h>' $(SRC))
+# combination/A+B/latscope has only the probes A and B. It links the objects of the whole program; only sources that include
+# probes.h are compiled again.
+LISTING = $(shell grep -l '^.include <probes\.h>' $(SRC))
 $(OUT)/combination/%/latscope: $(OBJ)
 	$(call msg,LINK,$@)
 	$(Q)mkdir -p $(@D)

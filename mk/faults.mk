@@ -25,6 +25,6 @@ $(FAULTS_BPF): $(FAULTS)/%.bpf.o: %.bpf.c $(STRICT)
 
 $(foreach object,$(FAULTS_BPF),$(eval $(call skels,$(FAULTS),$(object)): $(object)))
 $(FAULTS_SKELS):
-	$(Q)$(BPFTOOL) gen skeleton $< name $(basename $(basename $(@F)))_bpf > $@
+	$(skeleton)
 
 -include $(FAULTS_OBJ:.o=.d) $(FAULTS_BPF:.o=.d) $(FAULTS)/src/probes/kit/inject.d

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include <core/units.h>
 #include <experiment/experiment.h>
@@ -14,6 +13,7 @@
 #include <experiment/table.h>
 #include <experiment/text.h>
 #include <print/compare.h>
+#include <print/streams.h>
 #include <store/json_print.h>
 
 #include "cmd.h"
@@ -206,8 +206,8 @@ static const struct usage ab_usage = {
 /* The options of record: -d, -i, those of the matrix, and those in the text of --record. */
 static char **record_options(const struct ab *ab)
 {
-	char *words[MATRIX_RECORD + MOST_WORDS + 6], duration[32], interval[32], *rest = ab->record,
-										 *word;
+	char *words[MATRIX_RECORD + MOST_WORDS + 6], duration[32], interval[32];
+	char *rest = ab->record, *word;
 	char *const *matrix = ab->experiment.plan.record;
 	static char with_duration[] = "-d", with_interval[] = "-i";
 	size_t nr = 0;
@@ -337,8 +337,7 @@ static int print_matrix(struct ab *ab)
 	} else if (ab->options.csv) {
 		cell_table__print_csv(stdout, &table);
 	} else {
-		cell_table__print_text(stdout, &table,
-				       isatty(STDOUT_FILENO) && !getenv("NO_COLOR"));
+		cell_table__print_text(stdout, &table, streams__color());
 	}
 	if (!err && ab->html)
 		code = page__write(ab->html, cell_table__print_html, &table);
@@ -364,7 +363,7 @@ static int print(const struct ab *ab)
 		compare__print_csv(stdout, comparison);
 		return 0;
 	}
-	compare__print_text(stdout, comparison, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"));
+	compare__print_text(stdout, comparison, streams__color());
 	err = compare__print_why(stdout, comparison);
 	return err ? err : experiment_text__print(stdout, &ab->experiment);
 }

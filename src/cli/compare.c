@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <print/compare.h>
 #include <print/html.h>
+#include <print/streams.h>
 #include <store/json.h>
 #include <store/rundb.h>
 
@@ -244,7 +244,7 @@ static int print(const struct compare *compare, struct comparison *comparison)
 	if (compare->options.csv) {
 		compare__print_csv(stdout, comparison);
 	} else if (!compare->options.json) {
-		err = print_text(stdout, comparison, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"));
+		err = print_text(stdout, comparison, streams__color());
 	} else {
 		object = compare__json(comparison);
 		err = compare__add_why(object, comparison);

@@ -11,13 +11,6 @@ static struct {
 	int nr;
 } request;
 
-void complete__start(char **words, int nr)
-{
-	request.words = words;
-	request.nr = nr;
-	options__answer_by(complete__answer);
-}
-
 /* The option of exactly this name; NULL: there is none that takes a value. */
 static const struct option_row *find(const struct option_table *tables, const char *name,
 				     size_t len)
@@ -57,7 +50,8 @@ static void offer_options(const struct option_table *tables, const char *text)
 	}
 }
 
-void complete__answer(const char *command, const struct option_table *tables, bool takes_workload)
+/* The whole answer of a command with these options. */
+static void answer(const char *command, const struct option_table *tables, bool takes_workload)
 {
 	const char *text = request.words[request.nr - 1];
 	const struct option_row *option = NULL;
@@ -88,4 +82,11 @@ void complete__answer(const char *command, const struct option_table *tables, bo
 		puts(":command");
 	else
 		complete__arguments(command, text);
+}
+
+void complete__start(char **words, int nr)
+{
+	request.words = words;
+	request.nr = nr;
+	options__answer_by(answer);
 }

@@ -14,7 +14,4 @@
 /* The words after the command's name; the last one is incomplete. */
 void complete__start(char **words, int nr);
 
-/* The whole answer of a command with these options. */
-void complete__answer(const char *command, const struct option_table *tables, bool takes_workload);
-
 #endif

@@ -13,6 +13,7 @@
 
 #include <core/sanitize.h>
 #include <core/split.h>
+#include <host/first_line.h>
 #include <host/host.h>
 #include <loadgen/load.h>
 #include <probes/kit/probe.h>
@@ -61,16 +62,9 @@ static void offer(const struct value *value, const char *name, const char *about
 static void read_comm(const char *pid, char comm[LAT_COMM_LEN])
 {
 	char path[64];
-	FILE *file;
 
-	comm[0] = '\0';
 	snprintf(path, sizeof(path), "/proc/%.20s/comm", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return;
-	if (fgets(comm, LAT_COMM_LEN, file))
-		comm[strcspn(comm, "\n")] = '\0';
-	fclose(file);
+	first_line__read("", path, comm, LAT_COMM_LEN);
 }
 
 static void offer_processes(const struct value *value, bool by_name)
@@ -126,17 +120,10 @@ static void offer_cgroups(const struct value *value)
 /* Loop devices without a file have none. */
 static bool has_size(const char *disk)
 {
-	char path[PATH_MAX];
-	bool found;
-	FILE *file;
+	char path[PATH_MAX], size[32];
 
 	snprintf(path, sizeof(path), "/sys/block/%s/size", disk);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	found = fgetc(file) != '0';
-	fclose(file);
-	return found;
+	return !first_line__read("", path, size, sizeof(size)) && strcmp(size, "0") != 0;
 }
 
 static void offer_disks(const struct value *value)
@@ -206,13 +193,13 @@ static void offer_methods_of(const struct value *value, const struct probe_ops *
 
 	for (unsigned int nth = 0; nth < ops->nr_methods; nth++)
 		offer(value, probe__nth_method(ops, nth)->name, ops->name);
-	if (ops->nr_methods || !command || !command->method)
+	if (ops->nr_methods || !command->method)
 		return;
 	for (unsigned int nth = 0; (name = command->method(nth, &about)); nth++)
 		offer(value, name, about);
 }
 
-/* Those of the command's probe; of all probes that others share options with if it is none. */
+/* Those of the command's probe, or of all probes that `record` can choose a method for. */
 static void offer_methods(const struct value *value)
 {
 	const struct probe_ops *own = probe__find(value->command);

@@ -26,11 +26,8 @@ static const char doctor_doc[] =
 
 void doctor__finding(const char *mark, const char *method, const char *answer, const char *text)
 {
-	struct wrap wrap = { 0 };
-
 	printf("  %s %-10s  %s\n", mark, method, answer);
-	wrap__add(&wrap, "%s", text);
-	wrap__print(&wrap, stdout, 8, 0);
+	wrap__line(stdout, 8, 0, "%s", text);
 }
 
 bool doctor__not_x86(const char *method)
@@ -126,7 +123,7 @@ int cmd_doctor(int argc, char **argv)
 	for (size_t i = 0; probe_list[i]; i++) {
 		const struct probe_command *command = probe_command__of(probe_list[i]);
 
-		if (command && command->examine)
+		if (command->examine)
 			command->examine();
 	}
 	drops = examine_privileges();

@@ -153,7 +153,7 @@ static int set_cluster(struct options *options, void *at, const char *text)
 	return 0;
 }
 
-/* Classes of options. They are errors of commands that do not have them: see check(). */
+/* Classes of options; check() refuses them where they do not apply. */
 enum { OF_QUESTIONS = 1, OF_COMPARE };
 
 #define OWN struct fleet
@@ -417,7 +417,9 @@ static int make_question(struct fleet *fleet)
 
 	if (!metric && question->kind != FLEET_TOP)
 		return options__fail(options, "missing metric; give a probe, such as runqlat");
-	if (fleet_question__metric(question, metric ? metric : probe_of_top()))
+	if (!metric)
+		metric = probe_of_top();
+	if (fleet_question__metric(question, metric))
 		return options__fail(options, "'%.64s': use PROBE or PROBE.METRIC", metric);
 	ops = probe__find(question->probe);
 	if (!ops)

@@ -57,7 +57,8 @@ static const struct option_row load_rows[] = {
 	{ "size", 0, "SIZE",
 	  "touch: memory in a round (16M each); dio: file (64M); pressure: memory limit (32M)",
 	  OPT_SIZE(config.bytes, 1 << 16) },
-	{ "block", 0, "SIZE", "dio: size of a request (4K)", OPT_SIZE(config.block, LOAD_BLOCK) },
+	{ "block", 0, "SIZE", "dio: size of a request (4K)", OPT_SIZE(config.block, LOAD_BLOCK),
+	  .class = OF_DIO },
 	{ "writes", 0, "PERCENT", "dio: share of writes among the requests (25)",
 	  OPT_PERCENT(config.writes, 0, 100), .class = OF_DIO },
 	{ "sequential", 0, NULL, "dio: one block after the other, not at random",
@@ -113,7 +114,7 @@ static int check_sizes(struct load *load)
 
 	if (config->bytes && !load->ops->uses_bytes)
 		return options__fail(options, "--size does not apply to %s", load->ops->name);
-	if ((options->given[OF_DIO] || config->block) && strcmp(load->ops->name, "dio"))
+	if (options->given[OF_DIO] && strcmp(load->ops->name, "dio"))
 		return options__fail(options, "--block, --writes and --sequential are for dio");
 	if (!load->ops->uses_dir && config->bytes > memory / 2)
 		return options__fail(options, "--size is more than half of this machine's memory");
@@ -139,7 +140,7 @@ static int check_fleet(struct load *load)
 	const struct load_config *config = &load->config;
 	char why[POST_TEXT];
 
-	if (config->bytes || config->block || options->given[OF_DIO] || config->pause_ns)
+	if (config->bytes || options->given[OF_DIO] || config->pause_ns)
 		return options__fail(options, "--size, --block, --writes, --sequential and --pause "
 					      "are not for fleet");
 	if (!load->url)

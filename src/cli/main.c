@@ -42,8 +42,7 @@ static struct command of_probe(const struct probe_ops *ops)
 {
 	const struct probe_command *command = probe_command__of(ops);
 
-	return (struct command){ ops->name, command && command->run ? command->run : cmd_record,
-				 ops->help };
+	return (struct command){ ops->name, command->run ? command->run : cmd_record, ops->help };
 }
 
 /* The commands in the order of the help: those of the probes come after record. */

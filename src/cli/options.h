@@ -178,7 +178,7 @@ struct option_match options__match(const struct option_table *tables, const char
 int options__fail(struct options *options, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* For a command's own functions of rows; `at` as in option_row.set. */
+/* For functions that rows of a command call; `at` as in option_row.set. */
 int options__duration(struct options *options, void *at, const char *text);
 int options__tails(struct options *options, void *at, const char *text);
 int options__label(struct options *options, void *at, const char *text); /* at: not used */

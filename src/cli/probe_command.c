@@ -14,8 +14,10 @@ static const struct probe_command *const commands[] = {
 
 const struct probe_command *probe_command__of(const struct probe_ops *ops)
 {
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+	static const struct probe_command none;
+
+	for (size_t i = 0; ops && i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (commands[i] && commands[i]->ops == ops)
 			return commands[i];
-	return NULL;
+	return &none;
 }

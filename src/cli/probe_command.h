@@ -15,7 +15,7 @@
 
 /* All may be 0 or NULL. `own` is what new() returned. */
 struct probe_command {
-	const struct probe_ops *ops; /* never NULL */
+	const struct probe_ops *ops;
 	int (*run)(int argc, char **argv); /* in place of cmd_record(); as these */
 
 	/* ---- own options of `latscope NAME`: members of what new() returned ---- */
@@ -42,7 +42,7 @@ struct probe_command {
 	const char *(*method)(unsigned int nth, const char **about);
 };
 
-/* NULL: it has none. */
+/* One without anything, not even ops, if the probe has none or `ops` is NULL. */
 const struct probe_command *probe_command__of(const struct probe_ops *ops);
 
 #endif

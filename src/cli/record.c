@@ -260,7 +260,9 @@ static bool any_works(const struct run *run)
 /* Probes that were added, and that filters do not apply to. */
 static void warn_of_filters(const struct record *record)
 {
-	for (size_t i = 0; probe_list[i] && probe__filters_tasks(&record->config); i++) {
+	if (!probe__filters_tasks(&record->config))
+		return;
+	for (size_t i = 0; probe_list[i]; i++) {
 		const struct probe_command *command = probe_command__of(probe_list[i]);
 
 		if (record->with[i] && command->unfiltered)
@@ -310,7 +312,7 @@ static int open_output(struct record *record)
 	code = output__create(&record->recording, dir, options);
 	if (!code)
 		code = output__lend(&record->lent, &record->recording);
-	if (!code && record->its && record->its->add_writer)
+	if (!code && record->its->add_writer)
 		code = record->its->add_writer(own_of(record, record->only), &record->recording);
 	if (code)
 		return code;
@@ -352,7 +354,7 @@ static uint64_t default_interval_ns(const struct record *record)
 
 	if (record->with_report && record->options.nr_args && !duration_ns)
 		return REPORT_INTERVAL_NS;
-	if (!duration_ns || part > MOST_INTERVAL_NS || (record->its && record->its->by_second))
+	if (!duration_ns || part > MOST_INTERVAL_NS || record->its->by_second)
 		return MOST_INTERVAL_NS;
 	return part < LEAST_INTERVAL_NS ? LEAST_INTERVAL_NS : part;
 }
@@ -400,8 +402,8 @@ static int print_result(const struct record *record)
 		.options = &record->options,
 		.has_table = has_table(record),
 		.is_why = record->kind->explains,
-		.has_printed = record->its && record->its->prints &&
-			       record->its->prints(own_of(record, record->only)),
+		.has_printed =
+			record->its->prints && record->its->prints(own_of(record, record->only)),
 	};
 	int code;
 
@@ -581,7 +583,7 @@ static int make_own(struct record *record)
 	for (size_t i = 0; probe_list[i]; i++) {
 		const struct probe_command *command = probe_command__of(probe_list[i]);
 
-		if (!command || !command->new)
+		if (!command->new)
 			continue;
 		record->own[i] = command->new ();
 		if (!record->own[i])
@@ -600,7 +602,7 @@ static int run_command(struct record *record)
 	code = record__parse(record, own);
 	if (code != OPTIONS_RUN)
 		return code;
-	if (record->its && record->its->acts && record->its->acts(own, &code))
+	if (record->its->acts && record->its->acts(own, &code))
 		return code;
 	if (record->top.replay)
 		return top__replay(&record->top);
@@ -622,7 +624,7 @@ int cmd_record(int argc, char **argv)
 				 .argv = argv };
 	int code;
 
-	record.its = record.only ? probe_command__of(record.only) : NULL;
+	record.its = probe_command__of(record.only);
 	code = run_command(&record);
 	for (size_t i = 0; i < RUN_PROBES; i++)
 		free(record.own[i]);

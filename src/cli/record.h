@@ -44,7 +44,7 @@ struct record {
 	struct restore *lent; /* gives the recording back to root */
 	struct option_row rows[RECORD_ROWS]; /* of record and top */
 	bool with_report; /* of record */
-	/* By probe_list: */
+	/* One for each probe, in the order of probe_list: */
 	void *own[RUN_PROBES]; /* what new() of the probe's command returned */
 	bool with[RUN_PROBES]; /* an option adds it */
 	char *place[RUN_PROBES]; /* value of the hidden option of record; NULL: not given */

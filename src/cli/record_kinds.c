@@ -155,7 +155,7 @@ static struct option_row *append_probes(struct option_row *row, bool top)
 	for (int i = 0; probe_list[i]; i++) {
 		const struct probe_command *command = probe_command__of(probe_list[i]);
 
-		if (command && command->with && (!top || command->with_top))
+		if (command->with && (!top || command->with_top))
 			*row++ = (struct option_row){ command->with, 0, NULL, command->with_help,
 						      /* cppcheck-suppress nullPointer */
 						      OPT_FLAG(with[i]) };
@@ -169,7 +169,7 @@ static struct option_row *append_places(struct record *record, struct option_row
 	for (int i = 0; probe_list[i]; i++) {
 		const struct probe_command *command = probe_command__of(probe_list[i]);
 
-		if (!command || !command->place)
+		if (!command->place)
 			continue;
 		snprintf(record->at[i], sizeof(record->at[i]), "%s-at", command->with);
 		*row++ = (struct option_row){ record->at[i], 0, command->place, NULL,
@@ -192,7 +192,7 @@ static struct usage describe(struct record *record)
 	struct option_row *row = record->rows;
 	struct usage usage = kind->usage;
 
-	if (record->its && record->its->usage.rows)
+	if (record->its->usage.rows)
 		return record->its->usage;
 	if (record->only && !record->only->explains)
 		usage.rows = NULL;
@@ -221,7 +221,10 @@ static int find_places(struct record *record)
 	return 0;
 }
 
-/* lat_config.why: whom victims and culprits are, by --by; 0: nothing is explained. */
+/*
+ * Sets lat_config.why by --by: 1 + the split whose keys name victims and culprits; 0 if nothing is
+ * explained.
+ */
 static int check_why(struct record *record)
 {
 	struct options *options = &record->options;
@@ -266,7 +269,7 @@ static int check(struct record *record, void *own)
 		record->top.adds_probe |= record->with[i];
 	if (!err && record->kind->on_screen)
 		err = top__check(&record->top);
-	if (!err && record->its && record->its->usage.check)
+	if (!err && record->its->usage.check)
 		err = record->its->usage.check(options, own);
 	return err;
 }
@@ -277,8 +280,7 @@ int record__parse(struct record *record, void *own)
 	int got;
 
 	record->top.options = &record->options;
-	got = options__parse(&record->options, &usage,
-			     record->its && usage.rows == record->its->usage.rows ? own : record,
+	got = options__parse(&record->options, &usage, record->its->usage.rows ? own : record,
 			     record->argc, record->argv, stdout);
 	return options__end(&record->options, got ? got : check(record, own));
 }

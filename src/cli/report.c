@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <core/hist.h>
 #include <core/pressure.h>
 #include <print/report.h>
+#include <print/streams.h>
 #include <print/text.h>
 #include <print/why.h>
 #include <stats/group.h>
@@ -143,7 +143,7 @@ static int print_whole(const struct report *report, struct rundb *db, const stru
 		       const struct whole *whole)
 {
 	struct text_style style = {
-		.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
+		.color = streams__color(),
 		.all_metrics = report->options.verbose,
 		.top = report->options.top,
 	};

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <print/probe_view.h>
 #include <print/streams.h>
@@ -21,7 +20,7 @@
 static struct text_style style_of(const struct result *result)
 {
 	return (struct text_style){
-		.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
+		.color = streams__color(),
 		.all_metrics = result->options->verbose,
 		.top = result->options->top,
 	};

@@ -36,7 +36,8 @@ struct service {
 	struct options options;
 	const char *listen_text, *token_file;
 	struct listen_address address;
-	uint64_t cgroups, max_keys, ring;
+	unsigned int cgroups, max_keys;
+	uint64_t ring;
 	const char *ring_dir;
 	struct keeper_config keeper;
 	struct otlp_config otlp; /* url: NULL: none */
@@ -255,7 +256,7 @@ static int open_probes(struct service *service)
 	bool any = false;
 
 	service->config.by = 1U << LAT_BY_CGROUP;
-	service->config.rows = (uint32_t)service->max_keys + 1;
+	service->config.rows = service->max_keys + 1;
 	if (service->ring && !service->skips_why)
 		service->config.why = service->run->why_by = 1 + LAT_BY_CGROUP;
 	service->why.is_optional = true;
@@ -352,8 +353,8 @@ static int measure(struct service *service, int socket)
 		.names = session__names(service->session),
 		.socket = socket,
 		.token = service->token[0] ? service->token : NULL,
-		.max_series = (unsigned int)service->cgroups,
-		.max_keys = (unsigned int)service->max_keys,
+		.max_series = service->cgroups,
+		.max_keys = service->max_keys,
 		.recorder = service->recorder,
 	};
 	struct session_config window = {
@@ -457,7 +458,7 @@ static int open_store(struct service *service)
 			 CLICKHOUSE_SPOOL_NAME);
 		config->spool = service->spool;
 	}
-	config->max_series = (unsigned int)service->cgroups;
+	config->max_series = service->cgroups;
 	config->changed = store_changed;
 	config->dropped = store_dropped;
 	config->nr_labels = service->options.recording.nr_labels;

@@ -224,7 +224,6 @@ static void print_check(struct command *command, const struct check *check)
 {
 	bool is_why = command->is_why;
 	const char *verdict = (is_why ? verdicts_of_why : verdicts)[check->verdict];
-	struct wrap wrap = { 0 };
 
 	print_heading(command, check);
 	if (check->verdict == CHECK_SKIP || check->verdict == CHECK_ERROR)
@@ -237,8 +236,7 @@ static void print_check(struct command *command, const struct check *check)
 	if (!check->why[0] || (is_why && !strcmp(command->shown_why, check->why)))
 		return;
 	snprintf(command->shown_why, RUN_TEXT, "%s", check->why);
-	wrap__add(&wrap, "%s", check->why);
-	wrap__print(&wrap, stdout, is_why ? 15 : 10, 0);
+	wrap__line(stdout, is_why ? 15 : 10, 0, "%s", check->why);
 }
 
 static struct json_object *text_of(const char *text)
@@ -322,7 +320,7 @@ static int validate_probe(struct command *command, const struct probe_ops *ops)
 	return explain(command, &validate, err, why);
 }
 
-/* What can be told nowhere is no success. */
+/* A kernel on which no cause can be named is no success. */
 static int validate_why(struct command *command)
 {
 	char why[RUN_TEXT] = "";

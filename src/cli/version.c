@@ -15,7 +15,7 @@ static const char *method_of(const struct probe_ops *ops, unsigned int nth)
 		return probe__nth_method(ops, nth)->x86 && host__not_x86()
 			       ? ""
 			       : probe__nth_method(ops, nth)->name;
-	return !ops->nr_methods && command && command->method && !host__not_x86()
+	return !ops->nr_methods && command->method && !host__not_x86()
 		       ? command->method(nth, &about)
 		       : NULL;
 }

@@ -47,7 +47,8 @@ static void end_empty(struct html_series *series)
 	series->empty = 0;
 }
 
-void html_series__empty(struct html_series *series)
+/* A column without anything. */
+static void empty(struct html_series *series)
 {
 	series->empty++;
 }
@@ -82,7 +83,7 @@ void html_series__hist(struct html_series *series, const struct sparse *hist,
 	uint32_t before = 0;
 
 	if (!hist->nr && !has_counts(counts)) {
-		html_series__empty(series);
+		empty(series);
 		return;
 	}
 	end_empty(series);
@@ -102,7 +103,7 @@ void html_series__hist(struct html_series *series, const struct sparse *hist,
 void html_series__sums(struct html_series *series, uint64_t events, uint64_t sum, uint64_t max)
 {
 	if (!events && !sum) {
-		html_series__empty(series);
+		empty(series);
 		return;
 	}
 	end_empty(series);

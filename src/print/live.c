@@ -77,7 +77,7 @@ static int live_probe(const struct writer *writer, const struct run *run, unsign
 		      const struct run_interval *interval)
 {
 	const struct run_probe *probe = &run->probes[at];
-	const struct probe_view *view = probe_view__of(probe);
+	const struct probe_view *view = probe->table ? probe_view__of(probe) : NULL;
 
 	if (probe->refused[0])
 		return 0;

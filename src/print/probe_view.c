@@ -5,7 +5,7 @@
 #include <probes.h>
 #undef PROBE
 
-unsigned int probe_view__list(const struct probe_view *views[RUN_PROBES])
+const struct probe_view *probe_view__nth(unsigned int nth)
 {
 #define PROBE(name) &name##_view,
 	static const struct probe_view *const of_probes[] = {
@@ -13,21 +13,19 @@ unsigned int probe_view__list(const struct probe_view *views[RUN_PROBES])
 		NULL
 	};
 #undef PROBE
-	unsigned int nr = 0;
 
 	for (size_t i = 0; i < sizeof(of_probes) / sizeof(of_probes[0]); i++)
-		if (of_probes[i])
-			views[nr++] = of_probes[i];
-	return nr;
+		if (of_probes[i] && !nth--)
+			return of_probes[i];
+	return NULL;
 }
 
 const struct probe_view *probe_view__of(const struct run_probe *probe)
 {
-	const struct probe_view *views[RUN_PROBES];
-	unsigned int nr = probe_view__list(views);
+	const struct probe_view *view;
 
-	for (unsigned int i = 0; i < nr; i++)
-		if (views[i]->knows(probe))
-			return views[i];
+	for (unsigned int i = 0; (view = probe_view__nth(i)); i++)
+		if (view->knows && view->knows(probe))
+			return view;
 	return NULL;
 }

@@ -15,9 +15,9 @@ struct rundb;
 struct timeline;
 struct writer_ops;
 
-/* All functions but knows() may be NULL. */
+/* All may be 0 or NULL. */
 struct probe_view {
-	/* Is it this probe, with the expected table? A file may contain anything. */
+	/* Has it the table that the functions below expect? A file may contain anything. */
 	bool (*knows)(const struct run_probe *probe);
 	/* The table of the window; `top` rows of it, 0: all. 0 or -ENOMEM. */
 	int (*print)(FILE *out, const struct run *run, const struct run_probe *probe,
@@ -41,7 +41,7 @@ struct probe_view {
 /* NULL: it has none, or another table than it knows. */
 const struct probe_view *probe_view__of(const struct run_probe *probe);
 
-/* Lists those of the probes that are built; returns their number. */
-unsigned int probe_view__list(const struct probe_view *views[RUN_PROBES]);
+/* Of the probes that are built, there are at most RUN_PROBES. NULL: no more. */
+const struct probe_view *probe_view__nth(unsigned int nth);
 
 #endif

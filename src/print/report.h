@@ -59,9 +59,7 @@ void report__add_pressure_pairs(struct json_object *to,
 struct whole {
 	struct timeline timeline;
 	struct correlation correlation;
-	unsigned int nr_views;
-	const struct probe_view *views[RUN_PROBES];
-	void *more[RUN_PROBES]; /* by view: what it has read */
+	void *more[RUN_PROBES]; /* by probe_view__nth(): what it has read */
 };
 
 /* Reads the intervals. Errors of rundb.h, and -ENOMEM. whole__free() also after an error. */

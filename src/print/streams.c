@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 void streams__open(void)
@@ -32,4 +33,9 @@ int streams__flush(void)
 	if (first && poll(&out, 1, 0) == 1 && out.revents & POLLERR)
 		return 0;
 	return first;
+}
+
+bool streams__color(void)
+{
+	return isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
 }

@@ -21,29 +21,27 @@
 #define WARN_SHARE 0.001 /* share of events that can hide a p99.9 */
 #define BAR 38
 
-struct probe_view {
+struct text_view {
 	FILE *out;
 	const struct run *run;
 	const struct run_probe *probe;
 	const struct text_style *style;
 };
 
-static void paint(const struct probe_view *view, const char *code)
+static void paint(const struct text_view *view, const char *code)
 {
 	if (view->style->color)
 		fprintf(view->out, "\033[%sm", code);
 }
 
-static void heading(const struct probe_view *view, unsigned int metric)
+static void heading(const struct text_view *view, unsigned int metric)
 {
 	const struct run_metric *what = &view->probe->metrics[metric];
 	uint64_t events = run__recorded(&view->probe->total.metrics[metric]);
 	char window[UNITS_TEXT], count[UNITS_TEXT], rate[UNITS_TEXT];
-	struct wrap wrap = { 0 };
 
-	wrap__add(&wrap, "%s %s: %s", view->probe->name, what->name, what->what);
 	paint(view, "1");
-	wrap__print(&wrap, view->out, 0, 2);
+	wrap__line(view->out, 0, 2, "%s %s: %s", view->probe->name, what->name, what->what);
 	paint(view, "0");
 	fprintf(view->out, "  %s, %s event%s, %s\n",
 		units__duration(window, view->run->duration_ns), units__count(count, events),
@@ -80,7 +78,7 @@ static void add_lost_time(struct wrap *wrap, bool known, uint64_t ns)
 }
 
 /* Printed before all numbers if the lost events or their time could hide a tail. */
-static void missing(const struct probe_view *view, unsigned int metric)
+static void missing(const struct text_view *view, unsigned int metric)
 {
 	const struct lat_cell *cell = &view->probe->total.metrics[metric];
 	uint64_t lost = run__lost(view->probe, metric), all = run__recorded(cell) + lost, ns;
@@ -123,26 +121,24 @@ static const char *off_text(char text[UNITS_TEXT], const struct run_checked *sum
 }
 
 /* Printed before all numbers if the kernel's own account differs. */
-static void mismatch(const struct probe_view *view, const char *name, const struct run_checked *sum)
+static void mismatch(const struct text_view *view, const char *name, const struct run_checked *sum)
 {
 	const char *source = view->probe->check.source;
 	char off[UNITS_TEXT], share[UNITS_TEXT];
-	struct wrap wrap = { 0 };
 
 	if (!sum->known || !account__disagrees(sum))
 		return;
-	wrap__add(&wrap,
-		  "MISMATCH: %s differ%s from %s by %s (tolerance %s); do not rely on the values "
-		  "below",
-		  name, strcmp(name, "time") ? "" : "s", source, off_text(off, sum),
-		  units__share(share, sum->tolerance, sum->kernel_high ? sum->kernel_high : 1));
 	paint(view, "31");
-	wrap__print(&wrap, view->out, 2, 2);
+	wrap__line(view->out, 2, 2,
+		   "MISMATCH: %s differ%s from %s by %s (tolerance %s); do not rely on the values "
+		   "below",
+		   name, strcmp(name, "time") ? "" : "s", source, off_text(off, sum),
+		   units__share(share, sum->tolerance, sum->kernel_high ? sum->kernel_high : 1));
 	paint(view, "0");
 }
 
 /* The warnings above the histogram of the probe's first metric. */
-static void doubts(const struct probe_view *view)
+static void doubts(const struct text_view *view)
 {
 	missing(view, 0);
 	mismatch(view, "events", &view->probe->check.events);
@@ -155,7 +151,7 @@ static const char *column_count(char buf[UNITS_TEXT], uint64_t count)
 	return count < 1000000000000 ? units__count(buf, count) : units__short_count(buf, count);
 }
 
-static void bar(const struct probe_view *view, uint64_t count, uint64_t most)
+static void bar(const struct text_view *view, uint64_t count, uint64_t most)
 {
 	unsigned int len = (unsigned int)((double)count / (double)most * BAR + 0.5);
 
@@ -166,7 +162,7 @@ static void bar(const struct probe_view *view, uint64_t count, uint64_t most)
 	fputs("|\n", view->out);
 }
 
-static void histogram(const struct probe_view *view, const struct lat_hist *hist)
+static void histogram(const struct text_view *view, const struct lat_hist *hist)
 {
 	char range[UNITS_TEXT], count[UNITS_TEXT];
 	uint64_t buckets[HIST_LOG2_BUCKETS], most = 0;
@@ -189,7 +185,7 @@ static void histogram(const struct probe_view *view, const struct lat_hist *hist
 	}
 }
 
-static void percentile_row(const struct probe_view *view, unsigned int metric)
+static void percentile_row(const struct text_view *view, unsigned int metric)
 {
 	const struct lat_hist *hist = &view->probe->total.metrics[metric].hist;
 	struct summary summary;
@@ -216,7 +212,7 @@ static bool has_events(const struct run_probe *probe)
 	return false;
 }
 
-static void percentiles(const struct probe_view *view)
+static void percentiles(const struct text_view *view)
 {
 	if (!has_events(view->probe))
 		return;
@@ -228,7 +224,7 @@ static void percentiles(const struct probe_view *view)
 		percentile_row(view, i);
 }
 
-static void tail(const struct probe_view *view, const struct lat_hist *hist)
+static void tail(const struct text_view *view, const struct lat_hist *hist)
 {
 	char share[UNITS_TEXT], count[UNITS_TEXT], limit[UNITS_TEXT];
 
@@ -306,7 +302,7 @@ static void add_term(struct wrap *wrap, const struct lat_cell *cell, unsigned in
 		add_lost_time(wrap, known, ns);
 }
 
-static void conservation(const struct probe_view *view, const struct lat_cell *cell)
+static void conservation(const struct text_view *view, const struct lat_cell *cell)
 {
 	int64_t off = run__imbalance(cell);
 	struct wrap wrap = { 0 };
@@ -378,7 +374,7 @@ static void add_sum(struct wrap *wrap, const char *name, const struct run_checke
 		wrap__add(wrap, "%s not %s", name, sum->ours_low ? "more" : "less");
 }
 
-static void checked(const struct probe_view *view)
+static void checked(const struct text_view *view)
 {
 	const struct run_check *check = &view->probe->check;
 	struct wrap wrap = { 0 };
@@ -396,7 +392,7 @@ static void checked(const struct probe_view *view)
 	wrap__print(&wrap, view->out, 2, 2);
 }
 
-static void accounting(const struct probe_view *view)
+static void accounting(const struct text_view *view)
 {
 	struct wrap wrap = { 0 };
 
@@ -408,12 +404,12 @@ static void accounting(const struct probe_view *view)
 	wrap__print(&wrap, view->out, 2, 2);
 }
 
-static void method(const struct probe_view *view)
+static void method(const struct text_view *view)
 {
 	wrap__line(view->out, 2, 2, "method: %s: %s", view->probe->method, view->probe->mechanism);
 }
 
-static void cost_line(const struct probe_view *view)
+static void cost_line(const struct text_view *view)
 {
 	const struct run_probe *probe = view->probe;
 	char share[UNITS_TEXT], count[UNITS_TEXT], first[UNITS_TEXT];
@@ -452,7 +448,7 @@ void text__key_name(FILE *out, const char *name)
 	fprintf(out, "%.8s..%s", ascii.text, ascii.text + ascii.len - (TEXT_NAME_COLUMNS - 10));
 }
 
-static void key_row(const struct probe_view *view, const struct run_key *key)
+static void key_row(const struct text_view *view, const struct run_key *key)
 {
 	struct summary summary;
 	struct lat_hist hist;
@@ -469,7 +465,7 @@ static void key_row(const struct probe_view *view, const struct run_key *key)
 	fprintf(view->out, " %7s\n", units__ns(text, (double)summary.sum_ns));
 }
 
-static void split(const struct probe_view *view, enum lat_by by, unsigned int metric)
+static void split(const struct text_view *view, enum lat_by by, unsigned int metric)
 {
 	const struct run_key **ranked;
 	size_t shown = 0, hidden = 0;
@@ -495,7 +491,7 @@ static void split(const struct probe_view *view, enum lat_by by, unsigned int me
 	free(ranked);
 }
 
-static void splits(const struct probe_view *view, unsigned int metric)
+static void splits(const struct text_view *view, unsigned int metric)
 {
 	for (unsigned int by = 0; by < LAT_BY_COUNT; by++) {
 		if (view->probe->by & 1U << by)
@@ -504,7 +500,7 @@ static void splits(const struct probe_view *view, unsigned int metric)
 }
 
 /* The further metrics in full; otherwise each is one line among the percentiles. */
-static void further_metrics(const struct probe_view *view)
+static void further_metrics(const struct text_view *view)
 {
 	for (unsigned int i = 1; i < view->probe->nr_metrics; i++) {
 		const struct lat_cell *cell = &view->probe->total.metrics[i];
@@ -521,7 +517,7 @@ static void further_metrics(const struct probe_view *view)
 }
 
 /* A further metric that does not balance is always shown. */
-static void further_imbalances(const struct probe_view *view)
+static void further_imbalances(const struct text_view *view)
 {
 	for (unsigned int i = 1; i < view->probe->nr_metrics; i++) {
 		if (!run__imbalance(&view->probe->total.metrics[i]))
@@ -531,7 +527,7 @@ static void further_imbalances(const struct probe_view *view)
 	}
 }
 
-static void table(const struct probe_view *view)
+static void table(const struct text_view *view)
 {
 	const struct run_probe *probe = view->probe;
 	char count[UNITS_TEXT], time[UNITS_TEXT];
@@ -555,7 +551,7 @@ static void table(const struct probe_view *view)
 void text__probe(FILE *out, const struct run *run, const struct run_probe *probe,
 		 const struct text_style *style)
 {
-	const struct probe_view view = { out, run, probe, style };
+	const struct text_view view = { out, run, probe, style };
 	const struct lat_hist *hist = &probe->total.metrics[0].hist;
 
 	if (probe->refused[0]) {

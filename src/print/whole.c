@@ -14,6 +14,7 @@ int whole__new(struct whole **out, struct rundb *db, const struct run *run,
 	       const struct timeline_rules *rules)
 {
 	struct whole *whole = calloc(1, sizeof(*whole));
+	const struct probe_view *view;
 	int err;
 
 	*out = whole;
@@ -21,20 +22,21 @@ int whole__new(struct whole **out, struct rundb *db, const struct run *run,
 		return -ENOMEM;
 	err = timeline__read(&whole->timeline, db, run, rules)
 		      ?: correlation__read(&whole->correlation, &whole->timeline, db);
-	whole->nr_views = probe_view__list(whole->views);
-	for (unsigned int i = 0; !err && i < whole->nr_views; i++)
-		if (whole->views[i]->read)
-			err = whole->views[i]->read(&whole->more[i], &whole->timeline, db);
+	for (unsigned int i = 0; !err && (view = probe_view__nth(i)); i++)
+		if (view->read)
+			err = view->read(&whole->more[i], &whole->timeline, db);
 	return err;
 }
 
 void whole__free(struct whole *whole)
 {
+	const struct probe_view *view;
+
 	if (!whole)
 		return;
-	for (unsigned int i = 0; i < whole->nr_views; i++)
-		if (whole->views[i]->free)
-			whole->views[i]->free(whole->more[i]);
+	for (unsigned int i = 0; (view = probe_view__nth(i)); i++)
+		if (view->free)
+			view->free(whole->more[i]);
 	correlation__clear(&whole->correlation);
 	timeline__clear(&whole->timeline);
 	free(whole);
@@ -43,15 +45,13 @@ void whole__free(struct whole *whole)
 int whole__print_text(FILE *out, const struct text_style *style, const struct run *run,
 		      const struct whole *whole)
 {
-	const struct probe_view *views[RUN_PROBES];
-	unsigned int nr_views = probe_view__list(views);
+	const struct probe_view *view;
 	int err = 0;
 
 	text__run(out, run);
 	text__incomplete(out, run);
 	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
-		const struct probe_view *view = probe_view__of(&run->probes[i]);
-
+		view = probe_view__of(&run->probes[i]);
 		if (view && view->prints_recordings)
 			err = view->print(out, run, &run->probes[i], style->top);
 		else
@@ -69,24 +69,25 @@ int whole__print_text(FILE *out, const struct text_style *style, const struct ru
 		report__print_correlation(out, &whole->correlation);
 		report__print_pressure(out, &whole->correlation);
 	}
-	for (unsigned int i = 0; i < nr_views; i++)
-		if (views[i]->print_end)
-			views[i]->print_end(out, run, whole ? whole->more[i] : NULL);
+	for (unsigned int i = 0; (view = probe_view__nth(i)); i++)
+		if (view->print_end)
+			view->print_end(out, run, whole ? whole->more[i] : NULL);
 	return 0;
 }
 
 int whole__print_json(FILE *out, const struct run *run, const struct whole *whole)
 {
 	struct json_object *object = json__run(run);
+	const struct probe_view *view;
 
 	why_json__add(object, run);
 	if (object && whole) {
 		report__add_timeline(object, &whole->timeline);
 		report__add_correlation(object, &whole->correlation);
 		report__add_pressure(object, &whole->correlation);
-		for (unsigned int i = 0; i < whole->nr_views; i++)
-			if (whole->views[i]->add_json)
-				whole->views[i]->add_json(object, whole->more[i]);
+		for (unsigned int i = 0; (view = probe_view__nth(i)); i++)
+			if (view->add_json)
+				view->add_json(object, whole->more[i]);
 	}
 	return json__print(object, out, true);
 }

@@ -28,28 +28,11 @@ bool loads__ask(const struct validate *validate, const struct group *group, void
 	return true;
 }
 
-int loads__measure_all(struct window *window, struct lat_config *config)
-{
-	(void)window;
-	*config = (struct lat_config){ 0 };
-	return 0;
-}
-
 int loads__measure_named(struct window *window, struct lat_config *config)
 {
 	(void)window;
 	*config = (struct lat_config){ .comm = LOADS_NAME };
 	return 0;
-}
-
-const char *loads__rate(char *text, double value)
-{
-	return units__rate(text, value);
-}
-
-const char *loads__time(char *text, double value)
-{
-	return units__ns(text, value);
 }
 
 double loads__per_second(const struct window *window, uint64_t count)
@@ -64,5 +47,5 @@ void loads__judge_rate(const struct validate *validate, const char *name,
 		check__skip(validate, name,
 			    "other processes do as much as the load: the machine is busy");
 	else
-		check__rise(validate, name, idle->rate, RATE_FACTOR, load->rate, loads__rate);
+		check__rise(validate, name, idle->rate, RATE_FACTOR, load->rate, units__rate);
 }

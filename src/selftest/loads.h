@@ -8,7 +8,6 @@
 #include "probe_checks.h"
 
 #define LOADS_NAME "latscope-load" /* of the tasks that are measured */
-#define LOADS_MANY_HOGS 8 /* per CPU */
 
 struct loads {
 	uint64_t window_ns;
@@ -28,15 +27,10 @@ int loads__run(const char *kind, uint64_t duration_ns, unsigned int tasks);
 
 /* For struct group: what to ask, and which tasks to measure. */
 bool loads__ask(const struct validate *validate, const struct group *group, void *asked);
-int loads__measure_all(struct window *window, struct lat_config *config);
 int loads__measure_named(struct window *window, struct lat_config *config);
 
 /* Of the window. */
 double loads__per_second(const struct window *window, uint64_t count);
-
-/* For check__rise(). */
-const char *loads__rate(char *text, double value);
-const char *loads__time(char *text, double value);
 
 /* These are rates of the whole machine: if it is busy, the load may add little. */
 void loads__judge_rate(const struct validate *validate, const char *name,

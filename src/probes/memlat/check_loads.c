@@ -46,7 +46,7 @@ static void judge_touch(const struct validate *validate, const struct reaction *
 {
 	loads__judge_rate(validate, "touch: fault rate, idle to load", &median[OFF], &median[ON]);
 	check__rise(validate, "touch: fault rate, by getrusage", median[ON].made, SEEN_SHARE,
-		    median[ON].rate, loads__rate);
+		    median[ON].rate, units__rate);
 }
 
 const struct experiment memlat_experiment = {

@@ -158,11 +158,9 @@ static void event(FILE *out, const struct ring_result *result, const struct ring
 		  bool histogram)
 {
 	static const char *const heads[] = { "min", "median", "mean", "p99", "max", "baseline" };
-	struct wrap wrap = { 0 };
 
-	wrap__add(&wrap, "%s: %s", count->event->name, count->event->what);
 	fputc('\n', out);
-	wrap__print(&wrap, out, 0, 2);
+	wrap__line(out, 0, 2, "%s: %s", count->event->name, count->event->what);
 	fprintf(out, "  %-10s %-6s", "", "");
 	for (size_t i = 0; i < COUNT_OF(heads); i++)
 		fprintf(out, " %8s", heads[i]);

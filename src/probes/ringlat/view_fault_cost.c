@@ -27,31 +27,20 @@ static void row(FILE *out, const struct fault_cost *cost, const struct fault_cos
 void fault_cost__print(FILE *out, const struct run *run)
 {
 	struct fault_cost cost;
-	struct wrap wrap = { 0 };
 
 	if (!fault_cost__of(&cost, run))
 		return;
-	wrap__add(&wrap, "page fault as a whole: ringlat by %s, memlat by %s (%s)",
-		  cost.ringlat->method, cost.memlat->method, cost.memlat->metrics[0].name);
 	fputc('\n', out);
-	wrap__print(&wrap, out, 0, 2);
+	wrap__line(out, 0, 2, "page fault as a whole: ringlat by %s, memlat by %s (%s)",
+		   cost.ringlat->method, cost.memlat->method, cost.memlat->metrics[0].name);
 	fprintf(out, "  %-12s  %9s  %9s %9s\n", "", "median", "mean", "of mean");
 	for (unsigned int i = 0; i < cost.nr_parts; i++)
 		row(out, &cost, &cost.parts[i]);
 	row(out, &cost, &cost.whole);
-	if (cost.round_trip)
-		wrap__add(&wrap,
-			  "rest: both crossings, and the kernel's entry and exit code outside "
-			  "memlat's window");
-	else
-		wrap__add(&wrap, "not included: the kernel's entry and exit code");
-	wrap__print(&wrap, out, 2, 2);
-}
-
-static bool knows(const struct run_probe *probe)
-{
-	(void)probe; /* it has histograms, as others */
-	return false;
+	wrap__line(out, 2, 2, "%s",
+		   cost.round_trip ? "rest: both crossings, and the kernel's entry and exit code "
+				     "outside memlat's window"
+				   : "not included: the kernel's entry and exit code");
 }
 
 static void print_end(FILE *out, const struct run *run, const void *more)
@@ -61,6 +50,5 @@ static void print_end(FILE *out, const struct run *run, const void *more)
 }
 
 const struct probe_view ringlat_view = {
-	.knows = knows,
 	.print_end = print_end,
 };

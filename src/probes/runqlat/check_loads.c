@@ -6,11 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <core/units.h>
 #include <selftest/check.h>
 #include <selftest/loads.h>
 
 #include "check_loads.h"
 
+#define MANY_HOGS 8 /* per CPU */
 #define WAIT_FACTOR 1.5 /* other tasks take the CPU even without hogs */
 
 /* The hogs have a parent process of their own, which ends with this one. */
@@ -55,20 +57,20 @@ enum { PINGPONG, PINGPONG_AND_HOGS, ONE_HOG, HOGS };
 static void judge_hogs(const struct validate *validate, const struct reaction *median)
 {
 	check__rise(validate, "hogs, 1 to 8 per CPU: p99 of waits", median[ONE_HOG].p99_ns,
-		    WAIT_FACTOR, median[HOGS].p99_ns, loads__time);
+		    WAIT_FACTOR, median[HOGS].p99_ns, units__ns);
 	check__rise(validate, "pingpong, with hogs: mean wait", median[PINGPONG].mean_ns,
-		    WAIT_FACTOR, median[PINGPONG_AND_HOGS].mean_ns, loads__time);
+		    WAIT_FACTOR, median[PINGPONG_AND_HOGS].mean_ns, units__ns);
 }
 
 const struct experiment runqlat_experiment = {
 	.groups = {
 		[PINGPONG] = { "pingpong", &pingpong_work, loads__ask, loads__measure_named },
 		[PINGPONG_AND_HOGS] = { "pingpong with hogs", &pingpong_work, loads__ask,
-					loads__measure_named, .depth = LOADS_MANY_HOGS },
+					loads__measure_named, .depth = MANY_HOGS },
 		[ONE_HOG] = { "one hog per CPU", &hogs_work, loads__ask, loads__measure_named,
 			      .depth = 1 },
 		[HOGS] = { "many hogs", &hogs_work, loads__ask, loads__measure_named,
-			   .depth = LOADS_MANY_HOGS },
+			   .depth = MANY_HOGS },
 	},
 	.judge = judge_hogs,
 };

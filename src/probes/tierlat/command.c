@@ -309,7 +309,6 @@ static void examine_acting(void)
 static void examine(void)
 {
 	char why[TIER_TEXT], text[2 * TIER_TEXT];
-	struct wrap wrap = { 0 };
 	struct tier *tier;
 	const char *todo;
 
@@ -317,8 +316,7 @@ static void examine(void)
 	if (doctor__not_x86("all"))
 		return;
 	tier__capabilities(text, "");
-	wrap__add(&wrap, "%s", text);
-	wrap__print(&wrap, stdout, 4, 0);
+	wrap__line(stdout, 4, 0, "%s", text);
 	for (unsigned int i = 0; methods[i]; i++) {
 		struct tier_config config = { .method = TIER_PERF + i, .look = true };
 

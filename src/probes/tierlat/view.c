@@ -236,7 +236,8 @@ static void explain_decision(FILE *out)
 		   "a moving average, and at most --max-shift per interval.");
 }
 
-void tierlat_print__summary(FILE *out, const struct run *run, const struct run_probe *probe)
+/* The means over the window. */
+static void summary(FILE *out, const struct run *run, const struct run_probe *probe)
 {
 	char window[UNITS_TEXT], interval[UNITS_TEXT];
 	bool decided = false;
@@ -267,7 +268,7 @@ static bool knows(const struct run_probe *probe)
 static int print_window(FILE *out, const struct run *run, const struct run_probe *probe,
 			unsigned int top)
 {
-	tierlat_print__summary(out, run, probe);
+	summary(out, run, probe);
 	if (probe->more[RUN_CHA])
 		tierlat_print__chas(out, probe->more[RUN_CHA]);
 	return probe->more[RUN_PAGES] ? tierlat_print__pages(out, probe->more[RUN_PAGES], top) : 0;

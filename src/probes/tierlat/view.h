@@ -13,9 +13,6 @@ extern const struct writer_ops writer_live_tierlat;
 /* Its state is a FILE *, which it closes. */
 extern const struct writer_ops writer_decisions;
 
-/* The means over the window. */
-void tierlat_print__summary(FILE *out, const struct run *run, const struct run_probe *probe);
-
 /* --per-cha: a line for each CHA and tier. The table has cha_columns. */
 void tierlat_print__chas(FILE *out, const struct table *table);
 
