@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- What `latscope fleet init` and `latscope fleet rollup` ask and do besides the other files. `-- [NAME]` begins the statements of a
--- step. Times are seconds since 1970. Names of partitions sort like their dates.
+-- The other statements of `latscope fleet init` and `latscope fleet rollup`. `-- [NAME]` begins the statements of a step.
+-- Times are seconds since 1970. Names of partitions sort like their dates.
 
 -- [database]
 CREATE DATABASE IF NOT EXISTS {database};
@@ -45,7 +45,7 @@ GROUP BY day ORDER BY day;
 CREATE TABLE {into} AS hours;
 INSERT INTO {into} SELECT * FROM hours WHERE toDate(hour) = '{day}' AND toUnixTimestamp(hour) NOT IN ({hours});
 
--- The same days, complete, and when they began.
+-- Complete days that got rows since they were rolled up, and when they begin.
 -- [days]
 SELECT toString(toDate(number)), number * 86400
 FROM

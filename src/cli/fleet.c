@@ -275,9 +275,7 @@ static int wrong_address(struct fleet *fleet, int err, const char *why)
 	char what[PATH_MAX + RUN_TEXT];
 
 	if (err == -EINVAL) {
-		options__fail(&fleet->options,
-			      "--clickhouse '%.64s': %s; use a URL such as http://127.0.0.1:8123",
-			      fleet->url, why);
+		options__fail(&fleet->options, "--clickhouse '%.64s': %s", fleet->url, why);
 		return wrong(fleet);
 	}
 	snprintf(what, sizeof(what), "cannot use the login in %s",

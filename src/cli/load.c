@@ -146,10 +146,7 @@ static int check_fleet(struct load *load)
 	if (!load->url)
 		return options__fail(options, "fleet needs --clickhouse URL");
 	if (clickhouse__address(&load->address, load->url, NULL, why) == -EINVAL)
-		return options__fail(options,
-				     "--clickhouse '%.64s': %s; use a URL such as "
-				     "http://127.0.0.1:8123",
-				     load->url, why);
+		return options__fail(options, "--clickhouse '%.64s': %s", load->url, why);
 	if (!config->duration_ns)
 		load->config.duration_ns = FLEET_NS;
 	if (config->duration_ns < MINUTE_NS)

@@ -164,9 +164,8 @@ static int check_clickhouse(struct service *service)
 
 	if (clickhouse__address(&service->server, service->clickhouse.url, NULL, why) != -EINVAL)
 		return 0;
-	return options__fail(&service->options,
-			     "--clickhouse '%.64s': %s; use a URL such as http://127.0.0.1:8123",
-			     service->clickhouse.url, why);
+	return options__fail(&service->options, "--clickhouse '%.64s': %s", service->clickhouse.url,
+			     why);
 }
 
 static int check(struct options *options, void *own)

@@ -3,9 +3,7 @@
 
 #include <string.h>
 
-#include "why.h"
-
-#define MOMENT_NS 10000000 /* a stall that nobody asks about */
+#define MOMENT_NS 10000000 /* a shorter stall is not worth a remark */
 
 /* Do the probe's samples have those of all tasks of the cgroup? The text begins with tasks. */
 static bool is_whole(const struct run *run, const struct run_probe *probe)
@@ -38,11 +36,8 @@ bool coverage__of(struct coverage *coverage, const struct run *run, const struct
 
 	if (probe->refused[0] || !words->resource || !is_whole(run, probe))
 		return false;
-	*coverage = (struct coverage){ .resource = words->resource,
-				       .samples = words->waits,
-				       .rest = words->rest,
-				       .column = words->stall };
-	if (!pressure__gained(run->pressure.table, coverage->column, &coverage->stall_ns))
+	*coverage = (struct coverage){ .words = words };
+	if (!pressure__gained(run->pressure.table, words->stall, &coverage->stall_ns))
 		return false;
 	coverage->samples_ns = samples_ns(coverage, run, probe);
 	coverage->most_ns = coverage->samples_ns < coverage->stall_ns ? coverage->samples_ns

@@ -9,12 +9,10 @@
 #include <stdbool.h>
 
 #include "pressure.h"
+#include "why.h"
 
 struct coverage {
-	const char *resource; /* "memory" */
-	const char *samples; /* "page faults" */
-	const char *rest; /* what the samples cannot be; NULL: nothing is known of it */
-	enum pressure_column column;
+	const struct why_words *words; /* of the probe */
 	uint64_t stall_ns; /* time in which a task of the cgroup stalled */
 	/*
 	 * All samples together, with those that have not ended: more if tasks wait at once.

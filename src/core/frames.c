@@ -17,19 +17,15 @@ static void free_texts(const struct frame *frame)
 
 int frames__add(struct frames *frames, const struct frame *frame)
 {
-	struct frame copy = *frame, *grown;
+	struct frame copy = *frame;
 
 	copy.name = strndup(frame->name, FRAME_TEXT / 2 - 1);
 	copy.place = strndup(frame->place, FRAME_TEXT / 2 - 2);
-	grown = copy.name && copy.place ? vec__grow(frames->frames, frames->nr, sizeof(*grown))
-					: NULL;
-	if (!grown) {
-		free_texts(&copy);
-		return -ENOMEM;
-	}
-	frames->frames = grown;
-	grown[frames->nr++] = copy;
-	return 0;
+	if (copy.name && copy.place &&
+	    !vec__append(&frames->frames, &frames->nr, &copy, sizeof(copy)))
+		return 0;
+	free_texts(&copy);
+	return -ENOMEM;
 }
 
 static int by_address(const void *left, const void *right)

@@ -37,9 +37,9 @@ const struct why_part *why__part(const char *probe, unsigned int part)
 	return part < words->nr_parts ? &words->parts[part] : &none;
 }
 
-bool why__is_unwaited(const char *probe, const char *part)
+const struct why_part *why__named(const char *probe, const char *name)
 {
-	return why__part(probe, (unsigned int)why__find_part(probe, part))->unwaited;
+	return why__part(probe, (unsigned int)why__find_part(probe, name));
 }
 
 int why__find_part(const char *probe, const char *name)

@@ -134,7 +134,7 @@ struct why_words {
 	const char *wait, *waits; /* what a sample is: "page fault", or "page faults" */
 	const struct why_part *parts;
 	unsigned int nr_parts; /* at most WHY_PARTS; 0: the probe explains nothing */
-	unsigned int metric; /* number of the metric whose samples are explained */
+	unsigned int metric; /* index of the metric that `why` explains */
 	bool requests; /* they are block requests: the tables have more columns */
 	bool traits; /* it knows more of tasks than names: the table of parts has more columns */
 	bool of_cpu; /* it knows who had the CPU */
@@ -150,8 +150,7 @@ const struct why_words *why__words(const char *probe);
 
 /* Never NULL. Its name is NULL: the probe has no such part. */
 const struct why_part *why__part(const char *probe, unsigned int part);
-
-bool why__is_unwaited(const char *probe, const char *part);
+const struct why_part *why__named(const char *probe, const char *name);
 
 /* The part of that name, or -ENOENT. */
 int why__find_part(const char *probe, const char *name);

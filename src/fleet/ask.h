@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The way of a question: a source finds data, of which an answer is made and printed. */
+/* Answers a question: reads the data from a source, makes the answer, prints it. */
 #ifndef LATSCOPE_FLEET_ASK_H
 #define LATSCOPE_FLEET_ASK_H
 

@@ -117,7 +117,7 @@ static ssize_t group_of(struct fleet_data *data, const char *const *values)
 /* The index of a cell, made if needed; or -ENOMEM. */
 static ssize_t cell_of(struct fleet_data *data, size_t host, size_t group, unsigned int side)
 {
-	struct fleet_cell *grown;
+	const struct fleet_cell cell = { .host = host, .group = group, .side = side };
 	char text[64];
 	ssize_t at;
 
@@ -125,12 +125,7 @@ static ssize_t cell_of(struct fleet_data *data, size_t host, size_t group, unsig
 	at = place(&data->cell_index, text, data->nr);
 	if (at < 0 || (size_t)at < data->nr)
 		return at;
-	grown = vec__grow(data->cells, data->nr, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	data->cells = grown;
-	grown[data->nr++] = (struct fleet_cell){ .host = host, .group = group, .side = side };
-	return at;
+	return vec__append(&data->cells, &data->nr, &cell, sizeof(cell)) ?: at;
 }
 
 static int check_metric(struct fleet_data *data, const char *metric)

@@ -5,7 +5,10 @@
 
 #include "tables.h"
 
-/* What fails from then on is told with the URL, which is the same for all databases. */
+/*
+ * The database may not exist yet, so it is created from `system`. Errors name only the URL, which
+ * is the same.
+ */
 static int create_database(struct fleet_server *server, const char *name)
 {
 	struct clickhouse_word words[] = { { .name = "database" }, { 0 } };

@@ -2,8 +2,8 @@
 /*
  * It works on the tables of one server, which on a cluster are those of a shard. A partition, which
  * is a day, is made anew in a table of its own and then replaced as a whole. So a reader never sees
- * half of it, and an end at any moment leaves the old one. {as_of} is a time before the rows were
- * read: an hour that got rows since is made again next time.
+ * half of it, and after a kill at any moment the old partition is still there. {as_of} is a time
+ * before the rows were read: an hour that got rows since is made again next time.
  */
 #include <errno.h>
 #include <stdio.h>

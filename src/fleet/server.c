@@ -48,7 +48,7 @@ int fleet_server__use(struct fleet_server *server, const char *database)
 	return fleet_server__connect(server);
 }
 
-int fleet_server__run(struct fleet_server *server, const char *sql, char **answer)
+static int run(struct fleet_server *server, const char *sql, char **answer)
 {
 	struct post_answer got;
 	int err = clickhouse_server__ask(server->client, sql, &got);
@@ -69,7 +69,7 @@ int fleet_server__run_file(struct fleet_server *server, const char *file,
 	if (answer)
 		*answer = NULL;
 	while (!err && clickhouse_sql__next(&file, words, &sql))
-		err = fleet_server__run(server, sql.at, answer);
+		err = run(server, sql.at, answer);
 	if (sql.failed)
 		err = fleet_server__fail(server, -ENOMEM, strerror(ENOMEM));
 	bytes__free(&sql);

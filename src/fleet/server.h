@@ -24,16 +24,16 @@ void fleet_server__close(struct fleet_server *server);
 /* Does it have our schema? Errors of clickhouse_server__check(). */
 int fleet_server__check(struct fleet_server *server);
 
-/* From now on another database of it. */
+/* Reconnects to another database of the same server. */
 int fleet_server__use(struct fleet_server *server, const char *database);
 
-/* For a failure that is not of a statement. Returns err. */
+/* Records a failure that no statement caused, unless one is recorded already. Returns err. */
 int fleet_server__fail(struct fleet_server *server, int err, const char *why);
 
-/* Runs a statement. The answer is to be freed; `answer` NULL: it is not needed. */
-int fleet_server__run(struct fleet_server *server, const char *sql, char **answer);
-
-/* Runs the statements of a file or step, see clickhouse_sql.h. With `answer` it must be one. */
+/*
+ * Runs the statements of a file or step, see clickhouse_sql.h. With `answer` it must be one; the
+ * answer is to be freed.
+ */
 int fleet_server__run_file(struct fleet_server *server, const char *file,
 			   const struct clickhouse_word *words, char **answer);
 

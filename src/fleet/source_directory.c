@@ -233,7 +233,7 @@ static void account(struct reading *reading, struct fleet_host *host)
 /* A copy of a recording has the same host, start and clock. 1: it is new. */
 static int is_new(struct reading *reading)
 {
-	char **grown, *text;
+	char *text;
 
 	if (asprintf(&text, "%s %s %llu", reading->host, reading->run->start_utc,
 		     (unsigned long long)reading->run->start_mono_ns) < 0)
@@ -244,14 +244,10 @@ static int is_new(struct reading *reading)
 		free(text);
 		return 0;
 	}
-	grown = vec__grow(reading->known, reading->nr_known, sizeof(*grown));
-	if (!grown) {
-		free(text);
-		return -ENOMEM;
-	}
-	reading->known = grown;
-	grown[reading->nr_known++] = text;
-	return 1;
+	if (!vec__append(&reading->known, &reading->nr_known, &text, sizeof(text)))
+		return 1;
+	free(text);
+	return -ENOMEM;
 }
 
 /* ---- one recording ---- */

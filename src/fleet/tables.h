@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The tables of packaging/clickhouse: made, summed up, and rid of what is too old. */
+/* Creates the tables of packaging/clickhouse, rolls them up, deletes what is too old. */
 #ifndef LATSCOPE_FLEET_TABLES_H
 #define LATSCOPE_FLEET_TABLES_H
 

@@ -68,16 +68,11 @@ static bool read_disk(struct disk_requests *disk, const char *dir)
 
 static int add_disk(struct disk_list *list, const char *dir, uint32_t only)
 {
-	struct disk_requests disk, *grown;
+	struct disk_requests disk;
 
 	if (!is_wanted(dir, only) || !read_disk(&disk, dir))
 		return 0;
-	grown = vec__grow(list->disks, list->nr, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	list->disks = grown;
-	list->disks[list->nr++] = disk;
-	return 0;
+	return vec__append(&list->disks, &list->nr, &disk, sizeof(disk));
 }
 
 /* Disks without `mq` have no requests of their own. */

@@ -116,6 +116,9 @@ int clickhouse__address(struct clickhouse_address *address, const char *url, con
 
 	memset(address, 0, sizeof(*address));
 	err = split_url(address, url, why);
+	if (err == -EINVAL)
+		strncat(why, "; use a URL such as http://127.0.0.1:8123",
+			POST_TEXT - strlen(why) - 1);
 	return err ? err : set_login(address, login_file, why);
 }
 

@@ -30,8 +30,8 @@ struct clickhouse_address {
 /*
  * URL is http://HOST:8123/ or http://HOST:8123/?database=NAME. The login is "user:password" in a
  * file that not everybody may read, or NULL: as the environment says, or the server's default user.
- * 0, or with the reason in `why` -EINVAL: something is wrong with the URL; -ENOPKG: there is no
- * libcurl; another error: the login cannot be read.
+ * 0, or with the reason in `why` -EINVAL: something is wrong with the URL, and what to use instead;
+ * -ENOPKG: there is no libcurl; another error: the login cannot be read.
  */
 int clickhouse__address(struct clickhouse_address *address, const char *url, const char *login_file,
 			char why[POST_TEXT]);

@@ -6,6 +6,12 @@
 
 #define STEP "-- ["
 
+/* Does the line begin a step? */
+static bool is_step(const char *line)
+{
+	return !strncmp(line, STEP, strlen(STEP));
+}
+
 /* The word at "{name}"; NULL: that is none. */
 static const struct clickhouse_word *find(const struct clickhouse_word *words, const char *at)
 {
@@ -38,9 +44,9 @@ bool clickhouse_sql__next(const char **at, const struct clickhouse_word *words, 
 {
 	const char *end;
 
-	while (**at == '\n' || (!strncmp(*at, "--", 2) && strncmp(*at, STEP, strlen(STEP)) != 0))
+	while (**at == '\n' || (!strncmp(*at, "--", 2) && !is_step(*at)))
 		*at += strcspn(*at, "\n") + 1;
-	end = strncmp(*at, STEP, strlen(STEP)) ? strstr(*at, ";\n") : NULL;
+	end = is_step(*at) ? NULL : strstr(*at, ";\n");
 	to->len = 0;
 	if (!end)
 		return false;

@@ -72,10 +72,12 @@ bool sender__result(struct sender *sender, uint64_t *id, enum sender_outcome *ou
 
 void sender__counts(struct sender *sender, struct sender_counts *counts);
 
-/* The URL without what is secret. */
+/* The URL without secrets, for messages. */
 const char *sender__shown(const struct sender *sender);
 
-/* Call often: calls `changed` in this thread. */
+/*
+ * Call often. Calls `changed`, in the caller's thread, when sending begins to fail or works again.
+ */
 void sender__tell(struct sender *sender);
 
 /* Waits at most so long for what is in the queue, then drops it, and ends the thread. */

@@ -85,8 +85,7 @@ static void print_probe(void *to, const char *probe, const struct why_changes *c
 	print_change(out, "all", &changes->whole);
 	for (size_t i = 0; i < changes->nr_parts; i++) {
 		const struct why_change *part = &changes->parts[i];
-		int index = why__find_part(probe, part->part);
-		const char *what = index < 0 ? NULL : why__part(probe, (unsigned int)index)->what;
+		const char *what = why__named(probe, part->part)->what;
 
 		print_change(out, what ? what : part->part, part);
 		print_culprits(out, changes, part);

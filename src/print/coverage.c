@@ -59,13 +59,13 @@ static void add_explained(struct wrap *wrap, const struct coverage *coverage)
 	char text[UNITS_TEXT], share[UNITS_TEXT];
 
 	if (coverage->samples_ns == UINT64_MAX)
-		wrap__add(wrap, "; how much of it are %s is unknown", coverage->samples);
+		wrap__add(wrap, "; how much of it are %s is unknown", coverage->words->waits);
 	else if (coverage->most_ns < coverage->stall_ns)
 		wrap__add(wrap, "; explained at most %s (%s: %s)",
 			  units__share(share, coverage->most_ns, coverage->stall_ns),
-			  coverage->samples, units__ns(text, (double)coverage->most_ns));
+			  coverage->words->waits, units__ns(text, (double)coverage->most_ns));
 	else
-		wrap__add(wrap, "; %s can be all of it: %s together", coverage->samples,
+		wrap__add(wrap, "; %s can be all of it: %s together", coverage->words->waits,
 			  units__ns(text, (double)coverage->samples_ns));
 	if (coverage->lost)
 		wrap__add(wrap, "; %s were not measured", units__count(text, coverage->lost));
@@ -80,13 +80,13 @@ void coverage_text__probe(FILE *out, const struct run *run, const struct run_pro
 
 	if (!coverage__of(&coverage, run, probe) || !coverage.stall_ns)
 		return;
-	wrap__add(&wrap, "%s stall of the cgroup %s (PSI)", coverage.resource,
+	wrap__add(&wrap, "%s stall of the cgroup %s (PSI)", coverage.words->resource,
 		  units__ns(text, (double)coverage.stall_ns));
 	add_explained(&wrap, &coverage);
-	if (coverage.column == PRESSURE_MEMORY_SOME &&
+	if (coverage.words->stall == PRESSURE_MEMORY_SOME &&
 	    pressure__gained(run->pressure.table, PRESSURE_MEMORY_HIGH, &high) && high)
 		wrap__add(&wrap, "; memory.high struck %s times", units__count(text, high));
-	if (coverage__is_low(&coverage) && coverage.rest)
-		wrap__add(&wrap, ". The rest is %s", coverage.rest);
+	if (coverage__is_low(&coverage) && coverage.words->rest)
+		wrap__add(&wrap, ". The rest is %s", coverage.words->rest);
 	wrap__print(&wrap, out, 2, 2);
 }

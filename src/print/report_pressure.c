@@ -101,7 +101,7 @@ static void print_answer(FILE *out, const struct correlation_series *series,
 		report__add_means(&wrap, series, pair);
 	}
 	if (low)
-		wrap__add(&wrap, "; most of this pressure is not in %s", low->samples);
+		wrap__add(&wrap, "; most of this pressure is not in %s", low->words->waits);
 	wrap__print(&wrap, out, 2, 2);
 }
 
@@ -113,7 +113,7 @@ static const struct coverage *low_coverage(struct coverage *coverage, const stru
 					   const struct run_probe *probe,
 					   enum pressure_column column)
 {
-	if (!coverage__of(coverage, run, probe) || coverage->column != column)
+	if (!coverage__of(coverage, run, probe) || coverage->words->stall != column)
 		return NULL;
 	return coverage__is_low(coverage) ? coverage : NULL;
 }

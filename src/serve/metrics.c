@@ -301,11 +301,10 @@ static void put_process(struct exposition *to)
 	unsigned long long pages;
 	struct rusage usage;
 
-	if (statm && fscanf(statm, "%*u %llu", &pages) == 1) {
+	if (statm && fscanf(statm, "%*u %llu", &pages) == 1)
 		put_one(to, EXPOSITION_GAUGE, "process_resident_memory_bytes",
 			"Resident memory of latscope.",
 			(double)pages * (double)sysconf(_SC_PAGESIZE));
-	}
 	if (statm)
 		fclose(statm);
 	if (getrusage(RUSAGE_SELF, &usage))

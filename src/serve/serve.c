@@ -226,13 +226,6 @@ void serve__free(struct serve *serve)
 
 /* ---- the writer ---- */
 
-static int start(struct writer *writer, const struct run *run)
-{
-	(void)writer;
-	(void)run;
-	return 0;
-}
-
 static void test_triggers(struct serve *serve, uint64_t end_ns)
 {
 	const struct run_data *sum;
@@ -293,7 +286,6 @@ static int end(struct writer *writer, const struct run *run)
 
 static const struct writer_ops writer_serve = {
 	.name = "serve",
-	.open = start,
 	.interval = take_interval,
 	.close = end,
 };

@@ -30,7 +30,7 @@ size_t snapshot__damaged(const struct snapshot *snapshot);
 /* Copies some intervals. 1: there are more; 0: the recording is complete; or -errno. */
 int snapshot__step(struct snapshot *snapshot, struct recording *recording);
 
-/* The same for a few ms, in a service whose requests and probes wait meanwhile. */
+/* Calls snapshot__step() for about 10 ms; the service's requests and probes wait meanwhile. */
 int snapshot__work(struct snapshot *snapshot, struct recording *recording);
 
 /*

@@ -17,8 +17,10 @@
 #include <store/sql.h>
 #include <store/trusted_path.h>
 
+/* PAGE, JOURNAL and APPLICATION_ID are in the statements below, too. */
 #define PAGE 1024
-#define JOURNAL (12 << 10) /* bytes of it that are kept: what losing a batch takes, and more */
+/* Bytes of the journal that stay allocated, enough to delete a batch on a full disk. */
+#define JOURNAL (12 << 10)
 #define OLD_MAGIC "LSspool2" /* of earlier builds, which had no database */
 #define APPLICATION_ID "LSsp" /* in the file's header */
 
@@ -38,7 +40,7 @@ struct spool {
 static const char setup[] =
 	"PRAGMA page_size=1024;"
 	"PRAGMA mmap_size=0;"
-	"PRAGMA secure_delete=OFF;" /* losing a batch writes none of its pages */
+	"PRAGMA secure_delete=OFF;" /* deleting a batch does not overwrite its pages */
 	"PRAGMA temp_store=MEMORY;"
 	"PRAGMA trusted_schema=OFF;"
 	"PRAGMA locking_mode=EXCLUSIVE;"
@@ -60,6 +62,7 @@ static const char begin[] =
 	"CREATE TEMP TABLE waiting(number INTEGER PRIMARY KEY, put_s, rows, len,"
 	" put_off DEFAULT 0, strikes DEFAULT 0, progress DEFAULT 0,"
 	" is_read DEFAULT 0);"
+	"CREATE INDEX temp.next ON waiting(is_read, put_off, number);"
 	"INSERT INTO waiting(number, put_s, rows, len)"
 	" SELECT number, put_s, rows, length(data) FROM batch;";
 
@@ -162,26 +165,18 @@ static int recognise(int fd)
 	if (len == sizeof(head) && !memcmp(head, database, sizeof(database)) &&
 	    !memcmp(head + 68, APPLICATION_ID, 4))
 		return 0;
-	/* What a batch that was put half left of a new file begins with zeros. */
+	/* A new file whose first write was interrupted begins with zeros. */
 	if (len >= 8 && (!memcmp(head, OLD_MAGIC, 8) || !memcmp(head, none, 8)))
 		return -EUCLEAN;
 	return len < 0 ? -errno : -EEXIST;
 }
 
-static int open_database(struct spool *spool, const char *path)
+/* Is the file sound? */
+static int check(const struct spool *spool)
 {
-	char limit[64];
-	char file[PATH_MAX + 2];
 	sqlite3_stmt *statement;
-	int err, got;
+	int err = sql__prepare(spool->db, &statement, "PRAGMA quick_check(1)"), got;
 
-	/* A name that begins with "file:" is no URI. */
-	snprintf(file, sizeof(file), "%s%s", path[0] == '/' ? "" : "./", path);
-	if (sqlite3_open_v2(file, &spool->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL))
-		return spool->db ? sql__error(spool->db) : -ENOMEM;
-	err = sql__exec(spool->db, setup);
-	if (!err)
-		err = sql__prepare(spool->db, &statement, "PRAGMA quick_check(1)");
 	if (err)
 		return err;
 	got = sql__step(statement);
@@ -190,11 +185,34 @@ static int open_database(struct spool *spool, const char *path)
 	else if (!got || strcmp((const char *)sqlite3_column_text(statement, 0), "ok") != 0)
 		err = -EUCLEAN;
 	sqlite3_finalize(statement);
-	if (!err)
-		err = sql__exec(spool->db, begin);
+	return err;
+}
+
+/* SQLite does not set it below the present size. */
+static int set_limit(const struct spool *spool)
+{
+	char limit[64];
+
 	snprintf(limit, sizeof(limit), "PRAGMA max_page_count=%llu",
 		 (unsigned long long)(spool->most / PAGE));
-	return err ? err : sql__exec(spool->db, limit);
+	return sql__exec(spool->db, limit);
+}
+
+static int open_database(struct spool *spool, const char *path)
+{
+	char file[PATH_MAX + 2];
+	int err;
+
+	/* A name that begins with "file:" is no URI. */
+	snprintf(file, sizeof(file), "%s%s", path[0] == '/' ? "" : "./", path);
+	if (sqlite3_open_v2(file, &spool->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL))
+		return spool->db ? sql__error(spool->db) : -ENOMEM;
+	err = sql__exec(spool->db, setup);
+	if (!err)
+		err = check(spool);
+	if (!err)
+		err = sql__exec(spool->db, begin);
+	return err ? err : set_limit(spool);
 }
 
 static int open_in(struct spool *spool, int dir, const char *name, const char *path)
@@ -356,6 +374,7 @@ static int append_data(sqlite3_stmt *row, struct spool_body *body)
 
 static int append(struct spool *spool, uint64_t number, uint64_t rows, struct spool_body *body)
 {
+	const size_t len = body->len;
 	sqlite3_stmt *row;
 	int err = sql__prepare(spool->db, &row, "SELECT data, sum FROM batch WHERE number = ?");
 
@@ -371,8 +390,10 @@ static int append(struct spool *spool, uint64_t number, uint64_t rows, struct sp
 	}
 	if (!err)
 		err = run(spool, "UPDATE waiting SET is_read = 1 WHERE number = ?", "i", number);
-	if (err)
+	if (err) { /* the batch is read again */
+		body->len = len;
 		return err;
+	}
 	body->last = number;
 	body->rows += rows;
 	body->batches++;
@@ -383,32 +404,42 @@ static int append(struct spool *spool, uint64_t number, uint64_t rows, struct sp
 int spool__read(struct spool *spool, size_t most, struct spool_body *body)
 {
 	uint64_t next[4]; /* number, rows, bytes, how often it was put off */
+	int got;
 
 	*body = (struct spool_body){ 0 };
 	spool->lost_rows += spool->overwritten_rows;
 	spool->overwritten_rows = 0;
-	if (sql__exec(spool->db, "UPDATE waiting SET is_read = 0 WHERE is_read"))
+	if (sql__exec(spool->db, "UPDATE waiting SET is_read = 0 WHERE is_read = 1"))
 		return -ENOMEM;
-	while (ask(spool,
-		   "SELECT number, rows, len, put_off FROM waiting WHERE NOT is_read"
-		   " ORDER BY put_off, number LIMIT 1",
-		   next, 4) == 1) {
+	while ((got = ask(spool,
+			  "SELECT number, rows, len, put_off FROM waiting WHERE is_read = 0"
+			  " ORDER BY put_off, number LIMIT 1",
+			  next, 4)) == 1) {
 		if (body->batches && (next[3] || body->len + next[2] > most))
 			break;
-		if (append(spool, next[0], next[1], body))
+		got = append(spool, next[0], next[1], body);
+		if (got)
 			break;
 	}
-	return body->batches ? 0 : -ENOENT;
+	if (body->batches)
+		return 0;
+	free(body->at);
+	body->at = NULL;
+	return got ? got : -ENOENT;
 }
 
 /* If the file is not written, the batches are sent again, which does no harm. */
 void spool__done(struct spool *spool)
 {
+	uint64_t one;
+
 	spool->overwritten_rows = 0;
-	sql__exec(spool->db, "DELETE FROM waiting WHERE is_read;"
+	sql__exec(spool->db, "DELETE FROM waiting WHERE is_read = 1;"
 			     "DELETE FROM batch WHERE number NOT IN (SELECT number FROM waiting)");
-	if (!spool__counts(spool).batches)
-		sql__exec(spool->db, "VACUUM");
+	if (ask(spool, "SELECT 1 FROM waiting LIMIT 1", &one, 1))
+		return;
+	sql__exec(spool->db, "VACUUM");
+	set_limit(spool); /* the file may have been larger */
 }
 
 unsigned int spool__put_off(struct spool *spool, uint64_t progress)
@@ -417,9 +448,9 @@ unsigned int spool__put_off(struct spool *spool, uint64_t progress)
 
 	run(spool,
 	    "UPDATE waiting SET put_off = put_off + 1, strikes = strikes + (?1 > progress),"
-	    " progress = ?1 WHERE is_read",
+	    " progress = ?1 WHERE is_read = 1",
 	    "i", progress);
-	ask(spool, "SELECT max(strikes) FROM waiting WHERE is_read", &strikes, 1);
+	ask(spool, "SELECT max(strikes) FROM waiting WHERE is_read = 1", &strikes, 1);
 	return (unsigned int)strikes;
 }
 

@@ -2,9 +2,9 @@
 /*
  * Batches of rows that wait for a server, in an SQLite database that does not grow beyond a size.
  * It survives the end of the process at any moment: a batch that was put is found by the next
- * process until it is done, and one that was put half is not found. A full disk or file costs the
- * oldest batches; what is lost is counted. When no batch waits, which is the usual state, the file
- * is small.
+ * process until it is done, and a batch that was written only in part is not found. A full disk or
+ * file costs the oldest batches; what is lost is counted. When no batch waits, which is the usual
+ * state, the file is small.
  *
  * Nothing is flushed to the disk: a crash of the machine loses the batches of the last seconds, or
  * damages the file.
@@ -53,8 +53,8 @@ struct spool_body {
 /*
  * The oldest batches, one after the other: at least one, and further ones while they are not more
  * than `most` bytes together. Those that were put off come after all others, each alone. Until
- * spool__done() they stay in the file. 0; -ENOENT: there is none; or -ENOMEM. A batch that cannot
- * be read is lost.
+ * spool__done() they stay in the file. 0; -ENOENT: there is none; or another -errno. A batch that
+ * cannot be read is lost.
  */
 int spool__read(struct spool *spool, size_t most, struct spool_body *body);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "inference.h"
 
 #include <math.h>
-
-#include "inference.h"
 
 struct error {
 	double se; /* standard error of the difference */

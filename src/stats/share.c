@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "inference.h"
 
 #include <math.h>
-
-#include "inference.h"
 
 struct share_interval share__wilson(uint64_t part, uint64_t whole, double confidence)
 {

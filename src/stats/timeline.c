@@ -359,12 +359,13 @@ static int add_contributors(struct timeline *timeline, unsigned int index)
 	const struct run_data *data = &probe->probe->total;
 
 	for (size_t i = 0; i < data->nr_keys; i++) {
-		uint64_t slow = slow_of_some(probe, &data->keys[i].hist);
-		const struct timeline_contributor found = { &data->keys[i], index,
-							    sparse__count(&data->keys[i].hist),
-							    slow, 0 };
+		struct timeline_contributor found = { .key = &data->keys[i], .probe = index };
 
-		if (data->keys[i].key.metric || !slow)
+		if (found.key->key.metric)
+			continue;
+		found.events = sparse__count(&found.key->hist);
+		found.slow = slow_of_some(probe, &found.key->hist);
+		if (!found.slow)
 			continue;
 		if (vec__append(&timeline->contributors, &timeline->nr_contributors, &found,
 				sizeof(found)))

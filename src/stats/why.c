@@ -227,8 +227,7 @@ static bool is_cgroup(const char *name)
 static void add_reason(char *sentence, const struct why_line *reason, const char *culprit,
 		       const char *victim, const char *probe)
 {
-	const struct why_part *part =
-		why__part(probe, (unsigned int)why__find_part(probe, reason->part));
+	const struct why_part *part = why__named(probe, reason->part);
 	bool of_cgroup = is_cgroup(reason->culprit);
 
 	if (of_cgroup && part->within && victim && !strcmp(reason->culprit, victim)) {
@@ -271,8 +270,7 @@ static const struct run_probe *find_waits(const struct run *run)
 /* The culprit of a quota did not have the CPU. */
 static bool has_cpu(const struct run_probe *waits, const struct why_line *line)
 {
-	return !why__part(waits->name, (unsigned int)why__find_part(waits->name, line->part))
-			->of_quota;
+	return !why__named(waits->name, line->part)->of_quota;
 }
 
 /*
@@ -385,7 +383,7 @@ static void conclude(struct why_summary *summary, struct why_line *reasons, cons
 		add(sentence, ": ");
 		add_reason(sentence, reason, describe_culprit(summary, reason, culprit),
 			   subject ? victim : NULL, probe);
-		if (why__part(probe, (unsigned int)why__find_part(probe, reason->part))->for_cpu)
+		if (why__named(probe, reason->part)->for_cpu)
 			add_who_had_the_cpu(summary, run, subject);
 	}
 }
@@ -394,7 +392,7 @@ static void conclude(struct why_summary *summary, struct why_line *reasons, cons
 static void mark(struct why_line *lines, size_t nr, const char *probe)
 {
 	for (size_t i = 0; i < nr; i++) {
-		lines[i].unwaited = why__is_unwaited(probe, lines[i].part);
+		lines[i].unwaited = why__named(probe, lines[i].part)->unwaited;
 		lines[i].of_latscope = !strcmp(lines[i].part, LATSCOPE);
 	}
 }
@@ -414,12 +412,12 @@ static void take_lines(struct why_summary *summary, const struct run_why *why)
 	if (table__others_keys(why->parts))
 		summary->others_ns = (uint64_t)table__others(why->parts, WHY_NS)->sum;
 	for (unsigned int part = 0; part < WHY_PARTS; part++) {
-		const char *name = why__part(why->probe, part)->name;
+		const struct why_part *of = why__part(why->probe, part);
 
 		summary->total_ns += why->part_ns[part];
-		if (name && why__is_unwaited(why->probe, name))
+		if (of->unwaited)
 			summary->unwaited_ns += why->part_ns[part];
-		if (name && !strcmp(name, LATSCOPE))
+		if (of->name && !strcmp(of->name, LATSCOPE))
 			summary->latscope_ns += why->part_ns[part];
 	}
 	memcpy(summary->part_ns, why->part_ns, sizeof(summary->part_ns));

@@ -66,7 +66,7 @@ static int add(struct rows *rows, const char *part, const char *culprit, int sid
 
 	if (!row)
 		return -ENOMEM;
-	row->change.unwaited = why__is_unwaited(rows->probe, part);
+	row->change.unwaited = why__named(rows->probe, part)->unwaited;
 	row->rates[side][recording] += rate;
 	return 0;
 }
@@ -183,7 +183,7 @@ static void say(struct why_changes *changes, const char *probe)
 		doubt = " (too few recordings to tell this from chance)";
 	else if (changes->whole.low <= 0 && changes->whole.high >= 0)
 		doubt = " (this may be chance: the interval includes 0)";
-	what = why__part(probe, (unsigned int)why__find_part(probe, part->part))->what;
+	what = why__named(probe, part->part)->what;
 	culprit = main_culprit(changes, part);
 	snprintf(changes->sentence, sizeof(changes->sentence),
 		 "The slow time of %s %s by %s per second%s; %.0f %% of that: %s%s%s%s", probe,
@@ -197,7 +197,7 @@ static uint64_t waited_ns(const struct run_why *why)
 	uint64_t ns = why->slow_ns;
 
 	for (unsigned int part = 0; part < why->nr_parts; part++)
-		if (why__is_unwaited(why->probe, why__part(why->probe, part)->name))
+		if (why__part(why->probe, part)->unwaited)
 			ns -= why->part_ns[part] < ns ? why->part_ns[part] : ns;
 	return ns;
 }

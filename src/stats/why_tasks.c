@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "why.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <core/split.h>
-
-#include "why.h"
 
 #define NEARLY_ALL 0.95 /* of the time */
 

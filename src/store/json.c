@@ -348,7 +348,7 @@ static void put_coverage(struct json_object *to, const struct run *run,
 		return;
 	known = coverage.samples_ns != UINT64_MAX;
 	object = json_object_new_object();
-	fields__text(object, "stall_of", coverage.resource);
+	fields__text(object, "stall_of", coverage.words->resource);
 	fields__count(object, "stall_ns", coverage.stall_ns);
 	fields__put(object, "explained_at_most_ns",
 		    known ? json_object_new_uint64(coverage.most_ns) : NULL);

@@ -161,9 +161,7 @@ int recording__interval(struct recording *recording, struct run *run,
 	for (size_t i = 0; i < recording->nr_writers; i++) {
 		struct writer *writer = &recording->writers[i];
 
-		if (recording->states[i] != RECORDING_OPEN)
-			continue;
-		if (!writer->ops->interval)
+		if (recording->states[i] != RECORDING_OPEN || !writer->ops->interval)
 			continue;
 		err = writer->ops->interval(writer, run, interval);
 		if (err)

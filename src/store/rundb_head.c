@@ -113,21 +113,22 @@ static int take_probe(sqlite3_stmt *row, void *to)
 {
 	struct rundb *db = to;
 	struct run_probe *probe = &db->run->probes[db->run->nr_probes];
-	struct run_why *why = calloc(1, sizeof(*why));
+	struct run_why *why;
 	int64_t oldest_ns;
-	void *const parts[PROBE_PARTS] = {
+	void *parts[PROBE_PARTS] = {
 		[PROBE_ID] = &db->probe_ids[db->run->nr_probes],
 		[PROBE_BEGIN] = probe,
 		[PROBE_END] = probe,
 		[PROBE_OLDEST] = &oldest_ns,
-		[PROBE_WHY] = why,
 	};
 	int there;
 
-	if (!why || db->run->nr_probes == RUN_PROBES) {
-		free(why);
-		return why ? -EUCLEAN : -ENOMEM;
-	}
+	if (db->run->nr_probes == RUN_PROBES)
+		return -EUCLEAN;
+	why = calloc(1, sizeof(*why));
+	if (!why)
+		return -ENOMEM;
+	parts[PROBE_WHY] = why;
 	db->run->nr_probes++;
 	there = rundb_rows__read(row, &rundb_probes, parts);
 	if (there > 0 && there & 1 << PROBE_WHY)
@@ -200,8 +201,6 @@ static int take_life(sqlite3_stmt *row, void *to)
 	struct run_life life;
 	int err = rundb_rows__read(row, &rundb_lives, (void *[]){ &life });
 
-	if (!err) /* without a process */
-		return -EUCLEAN;
 	return err < 0 ? err : vec__append(&run->lives, &run->nr_lives, &life, sizeof(life));
 }
 
@@ -211,10 +210,8 @@ static int take_frame(sqlite3_stmt *row, void *to)
 	void *const parts[] = { &frame };
 	int err = rundb_rows__read(row, &rundb_frames, parts);
 
-	if (err > 0)
+	if (err >= 0)
 		err = frames__add(&((struct rundb *)to)->run->frames, &frame);
-	else if (!err) /* without a process */
-		err = -EUCLEAN;
 	rundb_rows__forget(&rundb_frames, parts);
 	return err;
 }

@@ -105,11 +105,13 @@ int rundb_table__insert(sqlite3_stmt *insert, int64_t interval, uint64_t start_n
 int rundb_table__load(sqlite3 *db, const char *name, struct table **table);
 
 /*
- * Adds up the rows of the span in the table's sketch. Before each fold, it calls
- * `each` while the table holds the rows, which may return an error; NULL: no call.
+ * Adds up the rows of the span in the table's sketch. `declared`: see rundb_table__load(); columns
+ * that the file lacks are unknown. Before each fold, it calls `each` while the table holds the rows,
+ * which may return an error; NULL: no call.
  */
 int rundb_table__top_k(sqlite3 *db, const struct rundb_span *span, const char *name,
-		       struct table *table, int (*each)(void *context), void *context);
+		       const struct table *declared, struct table *table,
+		       int (*each)(void *context), void *context);
 
 /* Both: the table of that name with the sums of its rows; *table is NULL if there is none. */
 int rundb_table__sum(sqlite3 *db, const struct rundb_span *span, const char *name,

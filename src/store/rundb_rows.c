@@ -228,6 +228,8 @@ int rundb_rows__read(sqlite3_stmt *row, const struct rundb_rows *rows, void *con
 		if (there & part)
 			err = rundb_row__field(row, (int)i, column, parts[column->part]);
 	}
+	if (!err && (there & rows->needed) != rows->needed)
+		err = -EUCLEAN;
 	return err ? err : (int)there;
 }
 

@@ -50,6 +50,7 @@ struct rundb_rows {
 	const char *which, *first_which; /* the end of SELECT; in version 1, NULL: the same */
 	const struct rundb_column *columns;
 	unsigned int nr;
+	unsigned int needed; /* mask of the parts that each row of a sound file has */
 };
 
 int rundb_rows__create(sqlite3 *db, const struct rundb_rows *rows);
@@ -67,9 +68,9 @@ int rundb_rows__select(sqlite3 *db, sqlite3_stmt **row, const struct rundb_rows 
 		       const char *parameter);
 
 /*
- * Reads a row. Returns the mask of the parts that are there, 1 << number: the first column of the
- * others is null, and all that they have is 0 or empty. The caller must always call
- * rundb_rows__forget(), which frees the texts.
+ * Reads a row. Returns a mask with 1 << number for each part that the row has. A part is missing if
+ * its first column is null; its fields are then 0 or empty. -EUCLEAN if a needed part is missing.
+ * The caller must always call rundb_rows__forget(), which frees the texts.
  */
 int rundb_rows__read(sqlite3_stmt *row, const struct rundb_rows *rows, void *const parts[]);
 void rundb_rows__forget(const struct rundb_rows *rows, void *const parts[]);

@@ -100,9 +100,11 @@ static const struct rundb_column life_columns[] = {
 	{ LIFE(NUMBER, thread_ns) },
 	{ LIFE(FLAG, ended) },
 };
-const struct rundb_rows rundb_lives = {
-	.name = "process", .key = "PRIMARY KEY(id))", .which = "ORDER BY id", ROWS(life_columns)
-};
+const struct rundb_rows rundb_lives = { .name = "process",
+					.key = "PRIMARY KEY(id))",
+					.which = "ORDER BY id",
+					.needed = 1,
+					ROWS(life_columns) };
 
 #define FRAME(kind, member) RUNDB_COLUMN(#member, kind, 0, struct frame, member), .first = ""
 static const struct rundb_column frame_columns[] = {
@@ -117,6 +119,7 @@ const struct rundb_rows rundb_frames = { .name = "frame",
 					 .key = "PRIMARY KEY(pid, address)) WITHOUT ROWID",
 					 .which = "",
 					 .first_which = "WHERE 0",
+					 .needed = 1,
 					 ROWS(frame_columns) };
 
 #define DECLARED(name, kind, member) RUNDB_COLUMN(name, kind, 0, struct rundb_declared, member)
@@ -138,5 +141,6 @@ const struct rundb_rows rundb_columns = {
 	.key = "PRIMARY KEY(of_table, position)) WITHOUT ROWID",
 	.which = "WHERE of_table = ? ORDER BY position",
 	.first_which = "WHERE module = (SELECT id FROM module WHERE name = ?) ORDER BY position",
+	.needed = 3,
 	ROWS(column_columns)
 };

@@ -137,8 +137,6 @@ static int take_column(sqlite3_stmt *row, void *to)
 		return -EUCLEAN;
 	memset(&column, 0, sizeof(column));
 	err = rundb_rows__read(row, &rundb_columns, parts);
-	if (err >= 0 && (err & 3) != 3) /* a column has a table and a name */
-		err = -EUCLEAN;
 	kind = err < 0 ? err : find_kind(place.kind);
 	if (kind < 0) {
 		rundb_rows__forget(&rundb_columns, parts);
@@ -175,22 +173,16 @@ int rundb_table__load(sqlite3 *db, const char *name, struct table **table)
 
 /* Columns that the file does not declare are unknown. */
 static int select_rows(sqlite3 *db, sqlite3_stmt **select, const char *name,
-		       const struct table *table, const char *where)
+		       const struct table *declared, const struct table *table, const char *where)
 {
-	sqlite3_str *text;
-	struct table *declared;
-	int err = rundb_table__load(db, name, &declared);
+	sqlite3_str *text = sqlite3_str_new(db);
 
-	if (err || !declared)
-		return err ? err : -EUCLEAN;
-	text = sqlite3_str_new(db);
 	sqlite3_str_appendall(text, "SELECT time_ns");
 	for (unsigned int i = 0; i < table__columns(table); i++)
 		if (table__find_column(declared, table__column(table, i)->name) >= 0)
 			sqlite3_str_appendf(text, ", \"%w\"", table__column(table, i)->name);
 		else
 			sqlite3_str_appendall(text, ", NULL");
-	table__free(declared);
 	sqlite3_str_appendf(text, " FROM \"%w\" %s ORDER BY rowid", name, where);
 	return sql__prepare_built(db, select, text);
 }
@@ -257,7 +249,8 @@ static int add_row(sqlite3_stmt *row, void *to)
 }
 
 int rundb_table__top_k(sqlite3 *db, const struct rundb_span *span, const char *name,
-		       struct table *table, int (*each)(void *context), void *context)
+		       const struct table *declared, struct table *table,
+		       int (*each)(void *context), void *context)
 {
 	struct adding adding = { table, each, context };
 	char where[96] = "";
@@ -267,7 +260,7 @@ int rundb_table__top_k(sqlite3 *db, const struct rundb_span *span, const char *n
 	if (span->is_set)
 		snprintf(where, sizeof(where), "WHERE interval BETWEEN %" PRId64 " AND %" PRId64,
 			 span->first, span->last);
-	err = select_rows(db, &row, name, table, where);
+	err = select_rows(db, &row, name, declared, table, where);
 	err = sql__finish(err, row, add_row, &adding);
 	if (!err)
 		err = fold(&adding);
@@ -280,13 +273,23 @@ int rundb_table__sum(sqlite3 *db, const struct rundb_span *span, const char *nam
 {
 	int err = rundb_table__load(db, name, table);
 
-	return err || !*table ? err : rundb_table__top_k(db, span, name, *table, NULL, NULL);
+	if (err || !*table)
+		return err;
+	return rundb_table__top_k(db, span, name, *table, *table, NULL, NULL);
 }
 
 int rundb_table__select(sqlite3 *db, sqlite3_stmt **select, const char *name,
 			const struct table *table)
 {
-	return select_rows(db, select, name, table, "WHERE interval = ?");
+	struct table *declared;
+	int err = rundb_table__load(db, name, &declared);
+
+	if (!err && !declared)
+		err = -EUCLEAN;
+	if (!err)
+		err = select_rows(db, select, name, declared, table, "WHERE interval = ?");
+	table__free(declared);
+	return err;
 }
 
 int rundb_table__read(sqlite3_stmt *row, int64_t interval, struct table *table)

@@ -31,7 +31,7 @@ static int read_why_table(sqlite3 *db, const struct rundb_span *span, const stru
 	if (!err && (!declared || !has_columns(table, declared)))
 		err = -EUCLEAN;
 	if (!err)
-		err = rundb_table__top_k(db, span, name, table, each, probe->why);
+		err = rundb_table__top_k(db, span, name, declared, table, each, probe->why);
 	table__free(declared);
 	return err;
 }

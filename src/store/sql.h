@@ -41,7 +41,10 @@ int sql__step(sqlite3_stmt *statement);
 typedef int sql_take(sqlite3_stmt *row, void *to);
 int sql__each(sqlite3_stmt *statement, sql_take *take, void *to);
 
-/* The same of a statement that was prepared with the result `err`; finalizes it. */
+/*
+ * Like sql__each() for a statement whose preparation returned `err`: returns that error, if any.
+ * Finalizes the statement.
+ */
 int sql__finish(int err, sqlite3_stmt *statement, sql_take *take, void *to);
 
 /* The number in the first row; unless there is one, it stays. */

@@ -4,8 +4,6 @@
 
 #include <json-c/json.h>
 
-#include "json_print.h"
-
 static struct json_object *json_real(double value)
 {
 	char text[32];

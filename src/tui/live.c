@@ -169,16 +169,8 @@ static int screen__interval(struct writer *writer, const struct run *run,
 	return err;
 }
 
-static int screen__close(struct writer *writer, const struct run *run)
-{
-	(void)writer;
-	(void)run;
-	return 0;
-}
-
 const struct writer_ops writer_screen = {
 	.name = "screen",
 	.open = screen__open,
 	.interval = screen__interval,
-	.close = screen__close,
 };

@@ -260,6 +260,26 @@ TEST(test_a_batch_that_is_put_off_comes_after_the_others)
 	assert_int_equal(spool__counts(spool).lost_rows, 0);
 }
 
+TEST(test_a_body_of_many_batches_is_in_order_without_what_was_put_off)
+{
+	struct spool_body body;
+
+	for (unsigned int i = 0; i < 100; i++)
+		put(i, i < 3 ? 1000 : 100);
+	for (int i = 0; i < 3; i++)
+		put_off(i, 0);
+	assert_int_equal(spool__read(spool, SIZE_MAX, &body), 0);
+	assert_int_equal(body.batches, 97);
+	assert_int_equal(body.len, 9700);
+	for (int i = 0; i < 97; i++)
+		assert_int_equal(atoi((char *)body.at + i * 100), 3 + i);
+	free(body.at);
+	spool__done(spool);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(take(), i);
+	assert_int_equal(take(), -1);
+}
+
 /* Only a batch that fails while others are stored is the reason. */
 TEST(test_strikes_count_while_others_are_stored)
 {
@@ -335,8 +355,7 @@ static void read_what_is_left(void)
 {
 	struct spool_body body;
 
-	spool__free(spool);
-	spool = NULL;
+	close_spool();
 	if (spool__new(&spool, path, MOST))
 		return;
 	for (int i = 0; i < 3 && !spool__read(spool, 0, &body); i++) {
