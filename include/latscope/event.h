@@ -179,7 +179,7 @@ struct lat_config {
 	__u32 cached;
 	__u32 first_rows; /* BPF assigns rows 1..first_rows-1, user space the others */
 	__u32 metrics; /* optional metrics that are measured: mask of 1 << index */
-	/* 0: slow samples are not explained; else 1 + LAT_BY_...: whom victims and culprits are */
+	/* 0: slow samples are not explained; else 1 + the split that names victims and culprits */
 	__u32 why;
 	__u32 cpus; /* 1: only those in cpu_mask */
 	char comm[LAT_COMM_LEN];

@@ -49,7 +49,7 @@ enum { OF_DIO = 1, OF_FLEET }; /* classes of options */
 static const struct option_row load_rows[] = {
 	{ "duration", 'd', "TIME", "Run for TIME (10s); fleet: rows of TIME (5m)",
 	  OPT_DURATION(config.duration_ns) },
-	{ "tasks", 0, "N", "Number of processes; mixed: processes of each kind",
+	{ "tasks", 0, "N", "Number of processes; mixed: of each kind",
 	  OPT_COUNT(config.tasks, 1, LOAD_MAX_TASKS) },
 	{ "pause", 0, "TIME", "Pause of each process between two rounds",
 	  OPT_DURATION(config.pause_ns) },

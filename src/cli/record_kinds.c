@@ -221,10 +221,7 @@ static int find_places(struct record *record)
 	return 0;
 }
 
-/*
- * Sets lat_config.why by --by: 1 + the split whose keys name victims and culprits; 0 if nothing is
- * explained.
- */
+/* Sets lat_config.why: 1 + the split that names victims and culprits; 0 if nothing is explained. */
 static int check_why(struct record *record)
 {
 	struct options *options = &record->options;

@@ -14,8 +14,8 @@ struct privilege_needs {
 	struct recording *recording; /* write its files; NULL, or without a directory: no files */
 	bool removes_dir; /* may have to remove its directory, until privilege__keep_dir() */
 	unsigned int capability; /* use this capability; 0: none */
-	struct seccomp_needs
-		calls; /* make these; end the workload, until privilege__end_workload() */
+	/* The system calls it makes; it may end calls.workload until privilege__end_workload(). */
+	struct seccomp_needs calls;
 	bool times_calls; /* time system calls, which a filter would slow down */
 };
 

@@ -212,15 +212,17 @@ static int allow_forks(scmp_filter_ctx filter)
 
 static int add_rules(scmp_filter_ctx filter, const struct seccomp_needs *needs)
 {
-	int err;
+	static const struct {
+		const int *calls;
+		size_t nr;
+	} always[] = { { files, COUNT(files) },
+		       { memory, COUNT(memory) },
+		       { waiting, COUNT(waiting) },
+		       { self, COUNT(self) } };
+	int err = 0;
 
-	err = allow_all(filter, files, COUNT(files));
-	if (!err)
-		err = allow_all(filter, memory, COUNT(memory));
-	if (!err)
-		err = allow_all(filter, waiting, COUNT(waiting));
-	if (!err)
-		err = allow_all(filter, self, COUNT(self));
+	for (size_t i = 0; !err && i < COUNT(always); i++)
+		err = allow_all(filter, always[i].calls, always[i].nr);
 	if (!err && (needs->serves || needs->sends))
 		err = allow_all(filter, serving, COUNT(serving));
 	if (!err && needs->sends)

@@ -32,7 +32,7 @@ struct session_watcher {
 	/* Called when the window wakes up: when `fd` is readable, and several times a second. */
 	void (*awake)(void *arg); /* may be NULL, as the other one */
 	void *arg;
-	struct seccomp_needs calls; /* that they make */
+	struct seccomp_needs calls; /* system calls that ready() and awake() make */
 };
 
 struct session_config {
@@ -42,7 +42,8 @@ struct session_config {
 	struct workload_user user; /* of the workload */
 	const struct session_task *task; /* NULL: none; not with a workload */
 	const struct session_watcher *watcher; /* NULL: none */
-	bool keeps_privileges; /* and type information: the caller opens further sessions */
+	/* The caller opens more sessions: keep privileges and type information. */
+	bool keeps_privileges;
 	struct recording *recording; /* NULL: nothing is kept */
 	bool written_later; /* by the caller: the session only keeps the privileges for it */
 	/* Called several times a second with the progress of the window. May be NULL. */

@@ -184,8 +184,8 @@ static void describe_disk(FILE *out, uint32_t id)
 	names__free(names);
 }
 
-/* Is the filter by disk, or CPU, for this probe? It is where the split is. */
-static bool knows(const struct probe_ops *ops, enum lat_by by)
+/* Does --disk or --cpu apply to this probe? Yes, if it can split by disk or CPU. */
+static bool applies(const struct probe_ops *ops, enum lat_by by)
 {
 	return ops->splits & 1U << by;
 }
@@ -195,7 +195,7 @@ static void name_those_with(enum lat_by by, FILE *out)
 	const char *before = " (";
 
 	for (size_t i = 0; probe_list[i]; i++) {
-		if (!knows(probe_list[i], by))
+		if (!applies(probe_list[i], by))
 			continue;
 		fprintf(out, "%s%s", before, probe_list[i]->name);
 		before = ", ";
@@ -218,13 +218,13 @@ char *target__describe(const struct target *target, const struct lat_config *con
 		fprintf(out, ", thread %u", target->tid);
 	if (target->comm)
 		fprintf(out, ", comm %s", target->comm);
-	if (target->cpus && (!ops || knows(ops, LAT_BY_CPU)))
+	if (target->cpus && (!ops || applies(ops, LAT_BY_CPU)))
 		fprintf(out, ", CPU %s", target->cpus);
 	if (target->cpus && !ops)
 		name_those_with(LAT_BY_CPU, out);
 	if (target->cgroup)
 		fprintf(out, ", cgroup %s", target->cgroup);
-	if (target->disk && (!ops || knows(ops, LAT_BY_DISK)))
+	if (target->disk && (!ops || applies(ops, LAT_BY_DISK)))
 		describe_disk(out, config->disk);
 	if (target->disk && !ops)
 		name_those_with(LAT_BY_DISK, out);

@@ -106,8 +106,8 @@ int rundb_table__load(sqlite3 *db, const char *name, struct table **table);
 
 /*
  * Adds up the rows of the span in the table's sketch. `declared`: see rundb_table__load(); columns
- * that the file lacks are unknown. Before each fold, it calls `each` while the table holds the rows,
- * which may return an error; NULL: no call.
+ * that the file lacks are unknown. Before each fold, it calls `each` while the table holds the
+ * rows, which may return an error; NULL: no call.
  */
 int rundb_table__top_k(sqlite3 *db, const struct rundb_span *span, const char *name,
 		       const struct table *declared, struct table *table,

@@ -79,7 +79,7 @@ static int collect_rows(struct view *view)
 	const struct run_data *data = &view->model.data[view->probe];
 	const struct run_key **ranked;
 	ssize_t nr = run__ranked_keys(data, view->by, 0, &ranked);
-	bool by_weight = view->sort != SORT_WAITED && view->sort != SORT_NAME;
+	bool needs_summary = view->sort != SORT_WAITED && view->sort != SORT_NAME;
 	struct summary summary = { 0 };
 	struct view_row *rows;
 
@@ -95,7 +95,7 @@ static int collect_rows(struct view *view)
 	for (ssize_t i = 0; i < nr; i++) {
 		if (view->filter[0] && !strcasestr(ranked[i]->name, view->filter))
 			continue;
-		if (by_weight)
+		if (needs_summary)
 			summarize(&summary, ranked[i]);
 		rows[view->nr_rows++] =
 			(struct view_row){ ranked[i], value_of(&summary, view->sort) };
@@ -103,7 +103,7 @@ static int collect_rows(struct view *view)
 	free(ranked);
 	if (view->sort != SORT_WAITED) /* by which they are ranked */
 		qsort(rows, view->nr_rows, sizeof(*rows),
-		      by_weight ? compare_weights : compare_names);
+		      needs_summary ? compare_weights : compare_names);
 	return 0;
 }
 

@@ -565,7 +565,7 @@ TEST(weighted_pages)
 {
 	char why[TIER_TEXT];
 
-	if (act__look("weighted-interleave", "", why))
+	if (act__look(act_method__find("weighted-interleave"), "", why))
 		return;
 	hold_again("weighted");
 	new_pages_follow_the_weights();
@@ -586,7 +586,7 @@ static void end_damon_stat(void)
 	if (access(DAMON_STAT "/enabled", F_OK))
 		return;
 	unit_write(DAMON_STAT, "enabled", "Y");
-	assert_int_equal(act__look("damon", "", why), -EBUSY);
+	assert_int_equal(act__look(act_method__find("damon"), "", why), -EBUSY);
 	assert_has(why, "damon_stat");
 	unit_write(DAMON_STAT, "enabled", "N");
 }
@@ -624,7 +624,7 @@ TEST(it_converges_by_damon)
 	end_damon_stat();
 	/* Otherwise it would move what is accessed, too. */
 	unit_write("/proc/sys/kernel", "numa_balancing", "0");
-	if (act__look("damon", "", why))
+	if (act__look(act_method__find("damon"), "", why))
 		fail_msg("no DAMON: %s", why);
 	unit_write("/sys/fs/cgroup", "cgroup.subtree_control", "+memory");
 	assert_int_equal(mkdir(CGROUP, 0755), 0);

@@ -188,7 +188,7 @@ TEST(test_no_permission_is_said)
 {
 	assert_int_equal(chmod(unit_path(dir, KDAMONDS "nr_kdamonds"), 0), 0);
 	drop_root();
-	assert_int_equal(act__look("damon", dir, why), -EACCES);
+	assert_int_equal(act__look(act_method__find("damon"), dir, why), -EACCES);
 	regain_root();
 	assert_has(why, "Permission denied; run it as root");
 }

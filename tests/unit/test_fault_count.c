@@ -21,6 +21,13 @@ int bpf_probe__usage(const struct bpf_probe *of, struct bpf_probe_usage *usage)
 	return -ENOSYS;
 }
 
+void bpf_probe__add_cells(const struct bpf_probe *of, unsigned int metric, struct lat_cell *sum)
+{
+	(void)of;
+	(void)metric;
+	(void)sum;
+}
+
 /* What remains of 40 ends that programs missed on the whole machine, and 5 before the window. */
 static void apply(struct fault_count count)
 {

@@ -10,6 +10,7 @@ static bool no_threads;
 /* As if the process may have no more threads. */
 #define pthread_create(...) (no_threads ? EAGAIN : pthread_create(__VA_ARGS__))
 
+#include <probes/kit/bpf_probe.h>
 #include <probes/kit/opening.c>
 
 #undef pthread_create
@@ -73,7 +74,7 @@ static int open_fake(struct probe **probe, const struct probe_ops *ops,
 	thread_of[i] = pthread_self();
 	blocked[i] = all_blocked();
 	leave();
-	if (ops->takes_turns) {
+	if (ops->bpf) {
 		opening__end_turn();
 		load();
 		opening__begin_turn();
@@ -88,10 +89,12 @@ static int open_fake(struct probe **probe, const struct probe_ops *ops,
 	return 0;
 }
 
+static const struct bpf_probe_ops bpf;
+
 static const struct probe_ops with_turns[PROBES] = {
-	{ .name = "0", .takes_turns = true, .open = open_fake },
-	{ .name = "1", .takes_turns = true, .open = open_fake },
-	{ .name = "2", .takes_turns = true, .open = open_fake },
+	{ .name = "0", .bpf = &bpf, .open = open_fake },
+	{ .name = "1", .bpf = &bpf, .open = open_fake },
+	{ .name = "2", .bpf = &bpf, .open = open_fake },
 };
 
 static const struct probe_ops without = { .name = "2", .open = open_fake };

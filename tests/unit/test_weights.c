@@ -141,7 +141,7 @@ TEST(test_weights_are_read_back, make_machine)
 
 TEST(test_machines_without_weights_are_refused, make_machine)
 {
-	assert_int_equal(act__look("weighted-interleave", dir, why), 0);
+	assert_int_equal(act__look(act_method__find("weighted-interleave"), dir, why), 0);
 	unit_write(dir, WEIGHTS "node1", "0\n");
 	assert_int_equal(open_act(process), -EUCLEAN);
 	unlink(unit_path(dir, WEIGHTS "node1"));
@@ -153,7 +153,7 @@ TEST(test_machines_without_weights_are_refused, make_machine)
 TEST(test_older_kernels_are_refused)
 {
 	make_nodes("0-1\n");
-	assert_int_equal(act__look("weighted-interleave", dir, why), -EOPNOTSUPP);
+	assert_int_equal(act__look(act_method__find("weighted-interleave"), dir, why), -EOPNOTSUPP);
 	assert_has(why, "it takes Linux 6.9, or --act move_pages");
 }
 

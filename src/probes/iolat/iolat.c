@@ -203,7 +203,7 @@ static unsigned int wait_programs(const struct bpf_probe *probe, const char *nam
 	names[nr++] = "bio_merged_front";
 	if (iolat->sees_held)
 		names[nr++] = "bio_held";
-	if (!probe->copied)
+	if (!probe->config.again)
 		return nr;
 	names[nr++] = "bio_queued_again";
 	names[nr++] = "bio_got_again";
@@ -240,10 +240,10 @@ static unsigned int submit_programs(const struct bpf_probe *probe,
 	unsigned int nr = 0;
 
 	names[nr++] = "merged";
-	if (probe->copied)
+	if (probe->config.again)
 		names[nr++] = "merged_again";
 	names[nr++] = start ? "submit_start" : "submit_insert";
-	if (probe->copied && start)
+	if (probe->config.again && start)
 		names[nr++] = "submit_start_again";
 	return nr;
 }
@@ -259,14 +259,14 @@ static unsigned int request_programs(const struct bpf_probe *probe,
 		return submit_programs(probe, names);
 	if (probe->config.why)
 		names[nr++] = "merged";
-	if (probe->config.why && probe->copied)
+	if (probe->config.why && probe->config.again)
 		names[nr++] = "merged_again";
 	if (probe->config.why && !start)
 		names[nr++] = "hashed_insert";
 	if (!start || !(probe->config.cached || probe->config.why))
 		return nr;
 	names[nr++] = "hashed_start";
-	if (probe->copied)
+	if (probe->config.again)
 		names[nr++] = "hashed_start_again";
 	return nr;
 }

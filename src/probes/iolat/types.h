@@ -104,7 +104,6 @@ _Static_assert(sizeof(struct why_load) == 128, "why_load has no padding");
 #define WHY_OP_SEQUENCE 8 /* a flush sequence as a whole; else enum lat_op */
 #define WHY_KIND(queue, op, size) (1ULL << 63 | (__u64)(queue) << 8 | (op) << 4 | (size))
 #define WHY_KIND_OP(key) ((key) >> 4 & 15)
-#define WHY_KIND_SIZE(key) ((key)&15)
 #define WHY_KIND_QUEUE(key) ((__u32)((key) >> 8))
 
 /* Slots half as fine as those of the histograms of latencies, up to 16 s. */

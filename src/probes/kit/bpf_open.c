@@ -24,7 +24,7 @@ static bool names_tasks(const struct bpf_probe *probe)
 
 static int select_programs(struct bpf_probe *probe)
 {
-	int err = methods__select(probe->method, probe->copied, probe->obj);
+	int err = methods__select(probe->method, probe->config.again, probe->obj);
 
 	if (!err && names_tasks(probe))
 		err = probe__load_too(probe->obj, "renamed");
@@ -84,7 +84,7 @@ static int attach_all(struct bpf_probe *probe, const char *const *names, int max
 static int attach_programs(struct bpf_probe *probe)
 {
 	const struct probe_method *method = probe->method;
-	int nr_copies = probe->copied ? PROBE_COPIES : 0, err = 0;
+	int nr_copies = probe->config.again ? PROBE_COPIES : 0, err = 0;
 
 	if (method->by_trampoline)
 		err = attach_all(probe, method->copies, nr_copies);
@@ -208,8 +208,7 @@ static int attempt(void *context, const struct probe_method *method, char reason
 	int err;
 
 	probe->method = method;
-	probe->copied = method->copies[0] && preempts(method);
-	probe->config.again = probe->copied;
+	probe->config.again = method->copies[0] && preempts(method);
 	err = suits(probe, method, reason);
 	if (!err)
 		err = try_method(probe);

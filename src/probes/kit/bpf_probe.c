@@ -166,7 +166,7 @@ static uint64_t missed_ends(const struct bpf_probe *probe)
 	const struct probe_method *method = probe->method;
 	uint64_t missed = missed_by(probe, method->end_program), copy;
 
-	if (!probe->copied || !method->end_copy)
+	if (!probe->config.again || !method->end_copy)
 		return missed;
 	copy = missed_by(probe, method->end_copy);
 	if (method->start_copy)

@@ -54,12 +54,8 @@ struct bpf_probe_ops {
 	 * itself. NULL: it does.
 	 */
 	void (*count_missed)(struct bpf_probe *probe, bool closes);
-	/*
-	 * After the window: corrects what no program saw. `missed_at_open`: recursion_missed when
-	 * it opened. NULL: nothing.
-	 */
-	void (*count_unseen)(const struct bpf_probe *probe, uint64_t missed_at_open,
-			     struct run_probe *entry);
+	/* After the window: corrects what no program saw. NULL: nothing. */
+	void (*count_unseen)(const struct bpf_probe *probe, struct run_probe *entry);
 	/* Maps of `why` that the other probes do not have; ends with an empty name. NULL: none. */
 	const struct why_map *why_maps;
 	/*
@@ -94,7 +90,6 @@ struct bpf_probe {
 	size_t nr_links, max_links;
 	int cpus; /* possible CPUs */
 	unsigned int nr_metrics; /* metrics that are measured */
-	bool copied; /* the copies of the method are attached */
 	struct why_reader *why; /* NULL: slow samples are not explained */
 	struct why_request why_request;
 	struct why_control *why_control; /* in the skeleton's .bss; set by the ops */

@@ -16,7 +16,7 @@ static void conclude(struct bpf_probe *probe)
 
 	cost__missed(&probe->cost, probe, entry);
 	if (probe->ops->count_unseen)
-		probe->ops->count_unseen(probe, probe->cost.recursion_missed, entry);
+		probe->ops->count_unseen(probe, entry);
 	read__names(probe, &entry->total, probe->common.names);
 	verify__conclude(&probe->verify, probe, entry);
 }
@@ -34,7 +34,7 @@ int bpf_probe__describe(struct probe *common)
 		probe->ops->conclude(probe, &entry->total, more);
 	snprintf(entry->mechanism, sizeof(entry->mechanism), "%s%s%s%.150s%s%s%s",
 		 method->mechanism,
-		 probe->copied && method->end_copy
+		 probe->config.again && method->end_copy
 			 ? "; attached twice, because this kernel preempts programs"
 			 : "",
 		 more[0] ? "; " : "", more,

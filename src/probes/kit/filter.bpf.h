@@ -51,6 +51,12 @@ static __always_inline bool task_wanted(const volatile struct lat_config *config
 	       (!config->cgroup || cgroup_is_in(task->cgroups->dfl_cgrp, config->cgroup));
 }
 
+/* The same for the current task, which is not read if no filter needs it. */
+static __always_inline bool current_wanted(const volatile struct lat_config *config)
+{
+	return !filter_by_task(config) || task_wanted(config, bpf_get_current_task_btf());
+}
+
 /* Do a filter or a split need the CPU? */
 static __always_inline bool needs_cpu(const volatile struct lat_config *config)
 {

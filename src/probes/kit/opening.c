@@ -50,7 +50,7 @@ static bool start(pthread_t *thread, struct opening *opening)
 /* The last one takes longest, so it goes first, in this thread. */
 static unsigned int choose_first(const struct opening openings[], unsigned int nr)
 {
-	while (nr > 1 && !openings[nr - 1].ops->takes_turns)
+	while (nr > 1 && !openings[nr - 1].ops->bpf)
 		nr--;
 	return nr ? nr - 1 : 0;
 }
@@ -65,7 +65,7 @@ void opening__all(struct opening openings[], unsigned int nr)
 	mallopt(M_ARENA_MAX, 1);
 	opening__begin_turn();
 	for (unsigned int i = 0; i < nr; i++)
-		if (i != first && openings[i].ops->takes_turns)
+		if (i != first && openings[i].ops->bpf)
 			started[i] = start(&threads[i], &openings[i]);
 	/* The first one, then those without a thread. */
 	for (unsigned int n = 0; n < nr; n++) {

@@ -33,8 +33,8 @@ struct probe_method {
 	/* Loaded only: the probe attaches or runs them itself. */
 	const char *loaded[PROBE_PROGRAMS];
 	/*
-	 * end_program sees the end of each event; end_copy, one of `copies`, sees it too (NULL:
-	 * none does). An event is lost if the kernel runs neither.
+	 * end_program sees the end of each event; end_copy, one of `copies`, sees it too; NULL: no
+	 * copy sees it. An event is lost if the kernel runs neither program.
 	 */
 	const char *end_program, *end_copy;
 	/*
@@ -117,13 +117,16 @@ typedef int probe_step_fn(struct probe *probe, uint64_t at_ns);
 
 struct probe_ops {
 	const char *name;
-	const struct bpf_probe_ops *bpf; /* of a BPF histogram, see bpf_probe.h; else NULL */
+	/*
+	 * Of a BPF histogram, see bpf_probe.h; else NULL. Its open() ends its turn while the kernel
+	 * loads: see opening.h.
+	 */
+	const struct bpf_probe_ops *bpf;
 	const char *help; /* of `latscope NAME` in the list of commands */
 	const char *what; /* what it measures, in one line; NULL: the text of the first metric */
 	bool by_default; /* `record` uses it if no probe is named */
 	bool explains; /* one of its methods can say why samples were slow */
 	bool needs_bpf; /* it needs BPF */
-	bool takes_turns; /* its open() ends its turn while the kernel loads: see opening.h */
 	unsigned int nr_metrics;
 	struct run_metric metrics[RUN_METRICS];
 	uint64_t tail_ns; /* default threshold of the tail */

@@ -27,6 +27,7 @@
 
 struct why_reader {
 	struct why_request request;
+	const struct why_words *words; /* of the probe */
 	struct symbols *symbols; /* NULL: stacks get no names */
 	struct why_control *control;
 	const struct why_cell *cells; /* mapped, one per CPU */
@@ -136,8 +137,10 @@ int why__open(struct bpf_probe *probe, struct why_control *control,
 	probe->why = reader;
 	reader->request = *request;
 	reader->control = control;
-	reader->traits = bpf_probe__map(probe, "why_traits", PROT_READ, &reader->traits_size);
-	errno = 0;
+	reader->words = why__words(probe->common.ops->name);
+	if (reader->words->traits)
+		reader->traits =
+			bpf_probe__map(probe, "why_traits", PROT_READ, &reader->traits_size);
 	reader->cells = bpf_probe__map(probe, "why_cells", PROT_READ, &reader->cells_size);
 	reader->pairs.pairs =
 		bpf_probe__map(probe, "why_pairs", PROT_READ | PROT_WRITE, &reader->pairs_size);
@@ -145,7 +148,7 @@ int why__open(struct bpf_probe *probe, struct why_control *control,
 		bpf_map__fd(bpf_object__find_map_by_name(probe->obj, "why_events")), take_event,
 		reader, NULL);
 	if (!reader->cells || !reader->pairs.pairs || !reader->events)
-		return errno ? -errno : -ENOMEM;
+		return -errno;
 	reader->has_threshold = request->over_ns;
 	control->over_ns = control->event_ns = request->over_ns ? request->over_ns : UINT64_MAX;
 	control->least_ns = request->over_ns ? request->over_ns : WHY_LEAST_NS;
@@ -279,7 +282,7 @@ static void adapt(struct bpf_probe *probe, uint64_t at_ns)
 
 	if (at_ns < since + FIRST_NS)
 		return;
-	bpf_probe__add_cells(probe, why__words(probe->common.ops->name)->metric, &now);
+	bpf_probe__add_cells(probe, reader->words->metric, &now);
 	hist__delta(&gained, &now.hist, &reader->hist);
 	if (!set_threshold(probe, &gained, at_ns - since))
 		return;
@@ -388,14 +391,23 @@ static const char *name_quota(struct bpf_probe *probe, const struct why_who *who
 	return strcat(out, share);
 }
 
+/* The number comes from a BPF program. */
+static const struct why_part *part_of(const struct bpf_probe *probe, unsigned int part)
+{
+	static const struct why_part none;
+	const struct why_words *words = probe->why->words;
+
+	return part < words->nr_parts ? &words->parts[part] : &none;
+}
+
 static const char *name_culprit(struct bpf_probe *probe, const struct why_who *who,
 				unsigned int part, char out[RUN_NAME])
 {
 	const struct lat_key disk = { .id = who->id, .by = LAT_BY_DISK };
 
-	if (why__part(probe->common.ops->name, part)->of_quota) /* without an ID, it is not known */
+	if (part_of(probe, part)->of_quota) /* without an ID, it is not known */
 		return who->id && who->comm[0] ? name_quota(probe, who, out) : NULL;
-	if (who->id && why__part(probe->common.ops->name, part)->of_disk)
+	if (who->id && part_of(probe, part)->of_disk)
 		return names__key(probe->common.names, &disk, NULL, out);
 	return name_victim(probe, who, out);
 }
@@ -411,7 +423,7 @@ static int set_traits(const struct bpf_probe *probe, const struct why_pair *pair
 	char traits[WHY_TRAITS_TEXT];
 	int err;
 
-	if (!why__words(probe->common.ops->name)->traits)
+	if (!probe->why->words->traits)
 		return 0;
 	err = table__set_text(table, WHY_VICTIM_TRAITS, traits_of(probe, pair->victim.id, traits));
 	if (err)
@@ -427,7 +439,7 @@ static void set_amount(struct bpf_probe *probe, const struct why_amount *amount)
 	table__set_integer(table, WHY_NS, (int64_t)amount->ns);
 	table__set_integer(table, WHY_EVENTS, (int64_t)amount->count);
 	table__set_integer(table, WHY_OVER_NS, (int64_t)probe->why->control->over_ns);
-	if (!why__words(probe->common.ops->name)->requests)
+	if (!probe->why->words->requests)
 		return;
 	table__set_integer(table, WHY_READ_BYTES, (int64_t)amount->read_bytes);
 	table__set_integer(table, WHY_WRITTEN_BYTES, (int64_t)amount->written_bytes);
@@ -441,7 +453,6 @@ static int add_pair(void *context, const struct why_pair *pair, bool placed,
 		    const struct why_amount *gained)
 {
 	struct bpf_probe *probe = context;
-	const char *module = probe->common.ops->name;
 	struct table *table = probe->common.entry->why->parts;
 	char room[2][RUN_NAME];
 	const char *victim = placed ? name_victim(probe, &pair->victim, room[0]) : "(other)";
@@ -449,13 +460,13 @@ static int add_pair(void *context, const struct why_pair *pair, bool placed,
 		placed ? name_culprit(probe, &pair->culprit, pair->part, room[1]) : "(other)";
 	int err;
 
-	if (!culprit && why__part(module, pair->part)->of_task)
+	if (!culprit && part_of(probe, pair->part)->of_task)
 		culprit = "(other)";
 	err = table__add_row(table, probe->why_row_ns);
 	if (!err)
 		err = table__set_text(table, WHY_VICTIM, victim ? victim : "(unknown)");
 	if (!err)
-		err = table__set_text(table, WHY_PART, why__part(module, pair->part)->name);
+		err = table__set_text(table, WHY_PART, part_of(probe, pair->part)->name);
 	if (!err)
 		err = table__set_text(table, WHY_CULPRIT, culprit);
 	if (!err && placed)
@@ -492,7 +503,6 @@ static int set_name(struct table *table, unsigned int column, const char *comm)
 static int set_culprits(struct bpf_probe *probe, struct why_event *event)
 {
 	struct table *table = probe->common.entry->why->events;
-	const char *module = probe->common.ops->name;
 	char name[RUN_NAME];
 	int err = 0;
 
@@ -511,7 +521,7 @@ static int set_culprits(struct bpf_probe *probe, struct why_event *event)
 				      name_culprit(probe, &culprit.who, culprit.part, name));
 		if (!err)
 			err = table__set_text(table, column + 1,
-					      why__part(module, culprit.part)->name);
+					      part_of(probe, culprit.part)->name);
 		table__set_integer(table, column + 2, (int64_t)culprit.ns);
 	}
 	return err;
@@ -570,7 +580,7 @@ static int set_request(struct bpf_probe *probe, const struct why_event *event)
 		[WHY_REQUEST_OP] = { .id = event->op, .by = LAT_BY_OP },
 	};
 	struct table *table = probe->common.entry->why->events;
-	unsigned int column = WHY_SLOW_PARTS + why__words(probe->common.ops->name)->nr_parts;
+	unsigned int column = WHY_SLOW_PARTS + probe->why->words->nr_parts;
 	char name[RUN_NAME];
 	int err = 0;
 
@@ -615,12 +625,12 @@ static int add_event(struct bpf_probe *probe, struct why_event *event, uint64_t 
 		table__set_integer(table, WHY_SLOW_STACK_PID, event->stack_tgid);
 		table__set_integer(table, WHY_SLOW_STACK_TID, event->stack_tid);
 	}
-	for (unsigned int i = 0; i < why__words(probe->common.ops->name)->nr_parts; i++)
+	for (unsigned int i = 0; i < probe->why->words->nr_parts; i++)
 		table__set_integer(table, WHY_SLOW_PARTS + i, (int64_t)event->part_ns[i]);
 	err = set_texts(probe, event);
 	if (!err)
 		err = name_stacks(probe->common.symbols, event);
-	if (!err && why__words(probe->common.ops->name)->requests)
+	if (!err && probe->why->words->requests)
 		err = set_request(probe, event);
 	return err ? err : set_culprits(probe, event);
 }

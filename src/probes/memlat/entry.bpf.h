@@ -34,7 +34,7 @@ int fault_entry(struct bpf_perf_event_data *ctx)
 {
 	if (control.closed_ns)
 		return 0;
-	if (filter_by_task(&config) && !task_wanted(&config, bpf_get_current_task_btf()))
+	if (!current_wanted(&config))
 		return 0;
 	entry_begins(ctx->addr);
 	return 0;

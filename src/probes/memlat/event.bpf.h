@@ -66,7 +66,7 @@ int event_start(struct bpf_perf_event_data *ctx)
 {
 	bool user;
 
-	if (filter_by_task(&config) && !task_wanted(&config, bpf_get_current_task_btf()))
+	if (!current_wanted(&config))
 		return 0;
 	user = config_split(&config, LAT_BY_MODE) && from_user_mode(ctx);
 	return event_begins(ctx, user ? CALL_USER : 0);

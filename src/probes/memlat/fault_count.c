@@ -13,7 +13,7 @@ static uint64_t seen(const struct fault_count *count, const struct bpf_probe *pr
 {
 	struct lat_cell sum = { 0 };
 
-	run__add_cells(&sum, probe->cells, probe->cell_stride, probe->cpus);
+	bpf_probe__add_cells(probe, 0, &sum);
 	if (!count->by_events)
 		return run__recorded(&sum) - sum.counts[LAT_ERRORS];
 	if (!count->filters) /* those are of other CPUs, and the kernel counts them */

@@ -192,6 +192,11 @@ static __always_inline bool event_elsewhere(struct task_struct *task)
 	return call && !cpu_wanted(&config, call->cpu);
 }
 
+static __always_inline bool is_counted(struct task_struct *task)
+{
+	return !filter_by_task(&config) || task_wanted(&config, task);
+}
+
 SEC("iter/task")
 int in_flight(struct bpf_iter__task *ctx)
 {
@@ -210,8 +215,7 @@ int in_flight(struct bpf_iter__task *ctx)
 		note_oldest(&oldest_in_flight, now - start_ns, task);
 	own = bpf_task_storage_get(&tasks, task, NULL, 0);
 	/* It is not known where one that began before the attach was taken. */
-	if (own && own->before && !config.cpus &&
-	    (!filter_by_task(&config) || task_wanted(&config, task)))
+	if (own && own->before && !config.cpus && is_counted(task))
 		count_unseen(task, own, now);
 	return 0;
 }

@@ -172,7 +172,7 @@ static __always_inline int call_enter(const void *frame, fault_args *args, bool 
 
 	if (control.closed_ns)
 		return 0;
-	if (filter_by_task(&config) && !task_wanted(&config, bpf_get_current_task_btf()))
+	if (!current_wanted(&config))
 		return 0;
 	if (!ARG_REGS(args))
 		bits |= CALL_GUP;
@@ -327,7 +327,7 @@ static __always_inline int call_leave_unknown(__u64 id, __u64 address, __u32 bit
 		return 0;
 	if (cell)
 		call_unknown(cell, LAT_CONTINUED);
-	if (filter_by_task(&config) && !task_wanted(&config, bpf_get_current_task_btf()))
+	if (!current_wanted(&config))
 		return 0;
 	call = call_claim(id, &held);
 	if (!call)

@@ -180,7 +180,7 @@ static int each_kind_program(struct bpf_probe *probe,
 		snprintf(name, sizeof(name), "%s%s", kind_programs[i].program,
 			 fentry ? "" : "_kprobe");
 		err = use(probe, name);
-		if (err || !probe->copied)
+		if (err || !probe->config.again)
 			continue;
 		snprintf(name, sizeof(name), "%s_again", kind_programs[i].program);
 		err = use(probe, name);
@@ -498,7 +498,7 @@ static void memlat_expect(const struct bpf_probe *probe, const struct run_probe 
 
 	(void)kind;
 	/* The second program at the end does not know the faults of filtered tasks. */
-	if (probe->copied && probe__filters_tasks(&probe->config) &&
+	if (probe->config.again && probe__filters_tasks(&probe->config) &&
 	    bpf_probe__skipped_ends(probe) > unseen)
 		unseen = bpf_probe__skipped_ends(probe);
 	check->events.known = true;
@@ -529,10 +529,9 @@ static void memlat_count_missed(struct bpf_probe *probe, bool closes)
 		fault_events__open(memlat(probe)->events, probe);
 }
 
-static void memlat_count_unseen(const struct bpf_probe *probe, uint64_t missed_at_open,
-				struct run_probe *entry)
+static void memlat_count_unseen(const struct bpf_probe *probe, struct run_probe *entry)
 {
-	fault_count__apply(&memlat(probe)->count, missed_at_open, entry);
+	fault_count__apply(&memlat(probe)->count, probe->cost.recursion_missed, entry);
 }
 
 static void memlat_close(struct bpf_probe *probe)

@@ -155,7 +155,7 @@ static __always_inline void call_begins(struct memlat_call *call, __u64 address,
 static __always_inline void call_unknown(struct lat_cell *cell, __u32 count)
 {
 	COUNT(&config, cell->counts[LAT_SEEN]);
-	if (filter_by_task(&config) && !task_wanted(&config, bpf_get_current_task_btf()))
+	if (!current_wanted(&config))
 		COUNT(&config, cell->counts[LAT_FILTERED]);
 	else
 		COUNT(&config, cell->counts[count]);

@@ -24,11 +24,6 @@ static __always_inline bool is_exiting(struct task_struct *task)
 	return task->flags & PF_EXITING;
 }
 
-static __always_inline bool is_counted(struct task_struct *task)
-{
-	return !filter_by_task(&config) || task_wanted(&config, task);
-}
-
 /* Faults of the task since it was looked at last, less those that were seen. */
 static __always_inline void add_unseen(struct memlat_task *own, struct task_struct *task,
 				       __u64 were_seen)

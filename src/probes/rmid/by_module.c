@@ -83,7 +83,6 @@ static int close_module(struct rmid *rmid)
 }
 
 const struct rmid_back_end rmid_by_module = {
-	.caches = true,
 	.sends = "sampled",
 	.open = open_module,
 	.list = list,

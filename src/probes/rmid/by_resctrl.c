@@ -118,7 +118,6 @@ static int close_groups(struct rmid *rmid)
 const struct rmid_back_end rmid_by_resctrl = {
 	.emulated = true,
 	.selects = true,
-	.caches = true,
 	.instead = "using resctrl instead of the kernel module",
 	.open = open_groups,
 	.prepare = prepare,

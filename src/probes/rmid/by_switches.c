@@ -18,7 +18,7 @@ static int open_switches(struct rmid *rmid, char reason[RUN_TEXT])
 	return rmid_switches__emulate(rmid, rmid->rmids ? rmid->rmids : emulation__rmids());
 }
 
-/* Tasks after the end of the window are not taken: --dump is of then. */
+/* Ignore tasks after the end of the window: --dump shows the RMIDs at that time. */
 int rmid_switches__take_task(struct rmid *rmid, const struct lat_rmid_task *task)
 {
 	if (!rmid->end_ns || task->head.time_ns <= rmid->end_ns)

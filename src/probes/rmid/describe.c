@@ -19,7 +19,7 @@ struct rows_layout rmid__layout(const struct rmid *rmid)
 	return (struct rows_layout){ .counters = rmid->counters,
 				     .nr_counters = rmid->nr_counters,
 				     .rmids = true,
-				     .caches = rmid->back_end->caches };
+				     .caches = !rmid->back_end->lacks };
 }
 
 static void add_up(const struct rmid *rmid, struct rmid_account *account)
@@ -101,7 +101,7 @@ static void tell_columns(const struct rmid *rmid, FILE *out)
 	}
 	if (rmid->lacking)
 		fprintf(out, " (%s)", rmid__explain_lack(rmid->lacking_why));
-	if (!rmid->back_end->caches)
+	if (rmid->back_end->lacks)
 		fputs(rmid->back_end->lacks, out);
 }
 

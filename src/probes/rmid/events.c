@@ -49,22 +49,19 @@ int events__probe(unsigned int kind, const bool *online, unsigned int cpus)
 /* Opens one and stores it. Returns its descriptor. -ENODEV: the CPU is offline by now. */
 static int add_event(struct events *events, const struct perf_event_attr *attr, unsigned int cpu)
 {
-	int fd = open_event(attr, (int)cpu), *fds;
+	int fd = open_event(attr, (int)cpu), err;
 
 	if (fd < 0)
 		return fd;
-	fds = vec__grow(events->fds, events->nr, sizeof(*fds));
-	if (!fds) {
-		close(fd);
-		return -ENOMEM;
-	}
-	events->fds = fds;
-	events->fds[events->nr++] = fd;
-	return fd;
+	err = vec__append(&events->fds, &events->nr, &fd, sizeof(fd));
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
 }
 
 /* One descriptor per CPU and event: the usual limit of 1024 is too low for many CPUs. */
-static void raise_limit(unsigned int more)
+static void raise_limit(size_t more)
 {
 	struct rlimit limit;
 

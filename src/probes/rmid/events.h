@@ -4,6 +4,7 @@
 #define LATSCOPE_PROBES_RMID_EVENTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "counters.h"
@@ -13,7 +14,7 @@ int events__probe(unsigned int kind, const bool *online, unsigned int cpus);
 
 struct events {
 	int *fds; /* -1: none */
-	unsigned int nr;
+	size_t nr;
 };
 
 /*

@@ -23,16 +23,15 @@ struct conflict;
 struct rmid;
 
 /*
- * What a method does in its own way: by_module.c, by_resctrl.c, by_switches.c. Each function is
- * called in the order in which they stand here, and returns 0 or -errno. NULL: there is nothing to
- * do.
+ * What a method does in its own way: by_module.c, by_resctrl.c, by_switches.c. The functions are
+ * called in this order; they return 0 or -errno. open, prepare, stop, dump, tell and close must be
+ * set; the others may be NULL: nothing to do.
  */
 struct rmid_back_end {
 	/* The RMIDs are emulated: BPF programs record tasks and switches, and tick for counters. */
 	bool emulated;
 	bool selects; /* the filters of the request say who gets an RMID */
-	bool caches; /* they are read; otherwise: */
-	const char *lacks; /* what is said of them */
+	const char *lacks; /* what is said of caches that are not read; NULL: they are read */
 	const char *instead; /* what is said if a better method does not work; NULL: nothing */
 	const char *sends; /* program that is attached last, as it sends spans; NULL: none */
 

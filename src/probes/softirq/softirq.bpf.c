@@ -35,7 +35,7 @@ static __always_inline struct softirq_start *start_here(void)
 }
 
 SEC("tp_btf/softirq_entry")
-int BPF_PROG(typed_entry, unsigned int vector)
+int BPF_PROG(softirq_entry, unsigned int vector)
 {
 	struct softirq_start *start = start_here();
 
@@ -59,7 +59,7 @@ static __always_inline void record(struct lat_cell *cell, __u32 vector, __u64 ns
 }
 
 SEC("tp_btf/softirq_exit")
-int BPF_PROG(typed_exit, unsigned int vector)
+int BPF_PROG(softirq_exit, unsigned int vector)
 {
 	struct softirq_start *start = start_here();
 	struct lat_cell *cell = cells_here(&cells);

@@ -11,8 +11,8 @@ static const struct probe_method methods[] = {
 		.name = "tp_btf",
 		.mechanism = "own clock from softirq_entry to softirq_exit, interrupts included",
 		.needs = "BPF tracepoints with BTF",
-		.programs = { "typed_exit", "typed_entry" },
-		.end_program = "typed_exit",
+		.programs = { "softirq_exit", "softirq_entry" },
+		.end_program = "softirq_exit",
 		.lacks_tasks = true,
 	},
 };

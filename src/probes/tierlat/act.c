@@ -155,7 +155,7 @@ int act__open(struct act **opened, const struct act_config *config, const struct
 		.nodes = *nodes,
 		.seed = clock__now_ns() | 1
 	};
-	err = act__look(config->method, config->root, why);
+	err = act__look(act->mover.method, config->root, why);
 	if (err) {
 		free_act(act);
 		return err;
@@ -271,9 +271,8 @@ const struct act_method *act_method__find(const char *name)
 	return NULL;
 }
 
-int act__look(const char *name, const char *root, char why[TIER_TEXT])
+int act__look(const struct act_method *method, const char *root, char why[TIER_TEXT])
 {
-	const struct act_method *method = act_method__find(name);
 	int err;
 
 	if (!method) {

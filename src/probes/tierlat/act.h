@@ -62,8 +62,6 @@ struct act_pids;
 /* A way to act. NULL: there is nothing to do. Functions return 0 or -errno, some with a `why`. */
 struct act_method {
 	const char *name;
-	bool weighs; /* it sets weights, which move no old page */
-	bool judges; /* itself, what did not move */
 	const char *no_pid; /* why no process can be the target; NULL: it can */
 	const char *no_keep; /* why there is nothing to keep; NULL: pages or weights are kept */
 	const char *left; /* what is said if undo() fails */
@@ -73,12 +71,15 @@ struct act_method {
 	int (*open)(struct act_mover *mover, const struct act_config *config, char why[TIER_TEXT]);
 	/* Begins what undo() ends, once the restore process runs. */
 	int (*start)(struct act_mover *mover, char why[TIER_TEXT]);
-	/* Sets weights if that is the order, and says which share the near nodes get now. */
+	/*
+	 * Sets weights if that is the order, and says which share the near nodes get now. Weights
+	 * move no old page.
+	 */
 	int (*weigh)(struct act_mover *mover, const struct act_order *order, double *now);
 	/* Moves pages to node `to`. `from_bytes`: by process, on the nodes to move them from. */
 	int (*move)(struct act_mover *mover, const struct act_order *order, unsigned int to,
 		    const struct act_pids *pids, const uint64_t *from_bytes, struct act_done *done);
-	/* What a move did, by the placements before and after it. */
+	/* What a move did, and what did not move, by the placements before and after it. */
 	int (*judge)(struct act_mover *mover, const struct act_order *order,
 		     const struct act_place *before, const struct act_place *after,
 		     struct act_done *done);
@@ -113,8 +114,11 @@ int act__weigh(struct act *act, double share, struct act_place *place, char why[
 /* Puts back what was found, unless it is kept, and frees. */
 int act__close(struct act *act, char why[TIER_TEXT]);
 
-/* Can the method work on this machine? 0 or -errno; `why` is the reason, or what it does. */
-int act__look(const char *method, const char *root, char why[TIER_TEXT]);
+/*
+ * Can the method work on this machine? 0 or -errno; `why` is the reason, or what it does. NULL: it
+ * is unknown.
+ */
+int act__look(const struct act_method *method, const char *root, char why[TIER_TEXT]);
 
 /* The weights of each near and far node, 1 to 255, for a share. */
 void act_weights__fit(double share, unsigned int near_nodes, unsigned int far_nodes,

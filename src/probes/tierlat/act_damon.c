@@ -723,7 +723,6 @@ static int look(const char *root, char why[TIER_TEXT])
 
 const struct act_method act_damon = {
 	.name = "damon",
-	.judges = true,
 	.no_pid = "DAMON moves by physical address and cannot be limited to a process; use "
 		  "--cgroup, --system or --act move_pages",
 	.no_keep = "puts no page back",

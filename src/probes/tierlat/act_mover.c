@@ -21,7 +21,7 @@
 static uint64_t bytes_in(const struct act_mover *mover, const struct numa_pages *pages,
 			 uint64_t mask)
 {
-	const uint64_t *bytes = mover->method->weighs ? pages->weighted : pages->bytes;
+	const uint64_t *bytes = mover->method->weigh ? pages->weighted : pages->bytes;
 	uint64_t sum = 0;
 
 	for (unsigned int i = 0; i < NUMA_NODES; i++)
@@ -131,7 +131,7 @@ static int obey(struct act_mover *mover, const struct act_order *order, struct a
 	reply->place.weighted = weighted;
 	free(bytes);
 	free(pids.pids);
-	/* Of a cgroup that is gone, DAMON says other things. */
+	/* If the cgroup is gone, DAMON reports other errors. */
 	return err && method->explain && is_gone(mover) ? -ESRCH : err;
 }
 

@@ -66,16 +66,11 @@ int act_targets__open(struct act_targets *targets, char why[TIER_TEXT])
 
 static int add_pid(const struct act_targets *targets, struct act_pids *pids, long pid)
 {
-	pid_t *grown;
+	pid_t added = (pid_t)pid;
 
 	if (pid <= 0 || pid > INT_MAX || pid == targets->own[0] || pid == targets->own[1])
 		return 0;
-	grown = vec__grow(pids->pids, pids->nr, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	pids->pids = grown;
-	pids->pids[pids->nr++] = (pid_t)pid;
-	return 0;
+	return vec__append(&pids->pids, &pids->nr, &added, sizeof(added));
 }
 
 /* cgroup.procs of a directory. A removed cgroup is -ENODEV or -ENOENT. */

@@ -277,7 +277,6 @@ static int look(const char *root, char why[TIER_TEXT])
 
 const struct act_method act_weights = {
 	.name = "weighted-interleave",
-	.weighs = true,
 	.left = "not all weights could be put back",
 	.look = look,
 	.open = open_weights,

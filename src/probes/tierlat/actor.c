@@ -137,7 +137,7 @@ static int open_actor(struct actor *actor, const struct tier *tier, char why[TIE
 	err = choose_socket(actor, tier, why);
 	/* One node is a better reason than no node for a tier. */
 	if (!err)
-		err = act__look(actor->config.method, actor->config.root, why);
+		err = act__look(actor->method, actor->config.root, why);
 	if (!err)
 		err = find_nodes(actor, why);
 	return err ? err : act__open(&actor->act, &actor->config, &actor->masks, why);
@@ -323,7 +323,7 @@ static void tell(struct actor *actor, double shift, double done, int64_t bytes,
 {
 	if (moved->late)
 		shift *= fmin(1, (double)moved->tried / (double)llabs((long long)bytes));
-	if (actor->method->judges)
+	if (actor->method->judge)
 		shift = done / shift > 0 ? done : 0;
 	if (shift != 0 && !isnan(done))
 		steer__moved(&actor->steer, shift, done);
@@ -393,8 +393,8 @@ static int weigh(struct actor *actor, struct table *table, const struct steer_an
 /* What is written if there is no page whose placement counts. */
 static const char *no_memory(const struct actor *actor)
 {
-	return actor->method->weighs ? "no memory with weighted interleave"
-				     : "no memory on these nodes";
+	return actor->method->weigh ? "no memory with weighted interleave"
+				    : "no memory on these nodes";
 }
 
 int actor__quantum(struct actor *actor, struct table *table, uint64_t time_ns,
@@ -426,7 +426,7 @@ int actor__quantum(struct actor *actor, struct table *table, uint64_t time_ns,
 		return err;
 	if (isnan(load.placement))
 		return set_action(actor, table, "wait", no_memory(actor), 0);
-	if (actor->method->weighs)
+	if (actor->method->weigh)
 		steer__follow(&actor->steer, load.placement);
 	steer__set_unit(&actor->steer,
 			(double)actor->large / (double)(place.near_bytes + place.far_bytes));
@@ -437,7 +437,7 @@ int actor__quantum(struct actor *actor, struct table *table, uint64_t time_ns,
 		return stop(actor, table, answer.why);
 	if (answer.verdict != STEER_MOVE)
 		return set_action(actor, table, names[answer.verdict], answer.why, 0);
-	if (actor->method->weighs)
+	if (actor->method->weigh)
 		return weigh(actor, table, &answer, &place);
 	length /= 2;
 	return move(actor, table, &answer, &place,
@@ -476,7 +476,7 @@ static void list_nodes(const struct actor *actor, uint64_t mask, char text[TIER_
 
 void actor__describe(const struct actor *actor, char text[TIER_TEXT])
 {
-	snprintf(text, TIER_TEXT, "; %spages %s by %s between", actor->method->weighs ? "new " : "",
+	snprintf(text, TIER_TEXT, "; %spages %s by %s between", actor->method->weigh ? "new " : "",
 		 actor->config.dry_run ? "would move" : "move", actor->config.method);
 	list_nodes(actor, actor->masks.near, text);
 	snprintf(text + strlen(text), TIER_TEXT - strlen(text), " and");

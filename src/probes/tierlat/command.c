@@ -300,7 +300,7 @@ static void examine_acting(void)
 	int err;
 
 	for (size_t i = 0; act_methods[i]; i++) {
-		err = act__look(act_methods[i]->name, "", why);
+		err = act__look(act_methods[i], "", why);
 		doctor__finding(" ", act_methods[i]->name, err ? "no" : "yes", why);
 	}
 }

@@ -47,16 +47,6 @@ static int refuse_running(struct tier *tier, const struct msr_socket *socket, st
 			  (unsigned long long)box->registers[counter].found);
 }
 
-static int count_running(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
-{
-	struct msr *msr = tier->state;
-
-	(void)socket;
-	msr->nr_running += msr_box__running(tier, box) >= 0;
-	msr->nr_boxes++;
-	return 0;
-}
-
 /*
  * Reads all boxes before it writes the first: a refusal changes nothing. What a killed latscope
  * left is not worth restoring: the power-on state is restored instead.
@@ -81,21 +71,24 @@ static int keep_all(struct tier *tier, struct msr *msr)
 int msr__reset(struct tier *tier, char done[TIER_TEXT])
 {
 	const struct msr *msr = tier->state;
+	unsigned int boxes = 0, running = 0;
 	int err;
 
 	err = each_box(tier, msr_box__keep);
 	if (err)
 		return err;
-	each_box(tier, count_running);
+	for (unsigned int i = 0; i < tier->nr_sockets; i++)
+		for (unsigned int b = 0; b < tier->sockets[i].nr_boxes; b++, boxes++)
+			running += msr_box__running(tier, &msr->sockets[i].boxes[b]) >= 0;
 	err = each_box(tier, msr_box__reset);
 	if (err)
 		return err;
 	snprintf(done, TIER_TEXT,
 		 "reset %u CHA%s on %u socket%s: all off, filters and counts as after power-on; "
 		 "%u counted%s",
-		 msr->nr_boxes, msr->nr_boxes == 1 ? "" : "s", tier->nr_sockets,
-		 tier->nr_sockets == 1 ? "" : "s", msr->nr_running,
-		 !msr->nr_running     ? ""
+		 boxes, boxes == 1 ? "" : "s", tier->nr_sockets, tier->nr_sockets == 1 ? "" : "s",
+		 running,
+		 !running	      ? ""
 		 : msr__is_left(tier) ? ", as a latscope that was killed left them"
 				      : ", as another program had set them");
 	return 0;

@@ -67,7 +67,6 @@ struct msr {
 	bool failed_write; /* the last failed access */
 	bool left; /* a killed latscope had left the boxes programmed */
 	int lock; /* descriptor; -1: there is none */
-	unsigned int nr_boxes, nr_running; /* found by msr__reset() */
 	struct msr_socket sockets[TIER_SOCKETS];
 };
 

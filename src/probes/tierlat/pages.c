@@ -145,13 +145,9 @@ static int add_row(struct table *table, uint64_t time_ns, const struct scan *sca
 static int add_part(struct scan *scan, const struct process *process, unsigned int node,
 		    uint64_t bytes)
 {
-	struct part *grown = vec__grow(scan->parts, scan->nr, sizeof(*grown));
+	const struct part part = { *process, node, bytes };
 
-	if (!grown)
-		return -ENOMEM;
-	scan->parts = grown;
-	grown[scan->nr++] = (struct part){ *process, node, bytes };
-	return 0;
+	return vec__append(&scan->parts, &scan->nr, &part, sizeof(part));
 }
 
 static int by_bytes(const void *left, const void *right)
