@@ -29,12 +29,16 @@ const struct why_words *why__words(const char *probe)
 	return &none;
 }
 
-const struct why_part *why__part(const char *probe, unsigned int part)
+const struct why_part *why_words__part(const struct why_words *words, unsigned int part)
 {
 	static const struct why_part none;
-	const struct why_words *words = why__words(probe);
 
 	return part < words->nr_parts ? &words->parts[part] : &none;
+}
+
+const struct why_part *why__part(const char *probe, unsigned int part)
+{
+	return why_words__part(why__words(probe), part);
 }
 
 const struct why_part *why__named(const char *probe, const char *name)

@@ -148,7 +148,8 @@ struct why_words {
 /* Of a probe that has none: nr_parts is 0. Never NULL. */
 const struct why_words *why__words(const char *probe);
 
-/* Never NULL. Its name is NULL: the probe has no such part. */
+/* All never NULL. Its name is NULL: the probe has no such part. */
+const struct why_part *why_words__part(const struct why_words *words, unsigned int part);
 const struct why_part *why__part(const char *probe, unsigned int part);
 const struct why_part *why__named(const char *probe, const char *name);
 

@@ -165,7 +165,7 @@ static int recognise(int fd)
 	if (len == sizeof(head) && !memcmp(head, database, sizeof(database)) &&
 	    !memcmp(head + 68, APPLICATION_ID, 4))
 		return 0;
-	/* A new file whose first write was interrupted begins with zeros. */
+	/* If the first write to a new file was interrupted, the file begins with zeros. */
 	if (len >= 8 && (!memcmp(head, OLD_MAGIC, 8) || !memcmp(head, none, 8)))
 		return -EUCLEAN;
 	return len < 0 ? -errno : -EEXIST;
@@ -263,7 +263,7 @@ int spool__new(struct spool **out, const char *path, uint64_t most)
 	}
 	snprintf(parent, sizeof(parent), "%.*s", slash ? (int)(slash - path) : 1,
 		 slash ? path : ".");
-	/* SQLite opens the path again: nobody else may change what is there. */
+	/* SQLite opens the file by its path, so no other user may be able to replace it. */
 	dir = trusted_path__open(parent[0] ? parent : "/", &caller);
 	err = dir < 0 ? dir : trusted_path__check(dir, &caller, false);
 	if (!err)

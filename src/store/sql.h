@@ -42,8 +42,8 @@ typedef int sql_take(sqlite3_stmt *row, void *to);
 int sql__each(sqlite3_stmt *statement, sql_take *take, void *to);
 
 /*
- * Like sql__each() for a statement whose preparation returned `err`: returns that error, if any.
- * Finalizes the statement.
+ * Calls sql__each(), unless preparing the statement failed with `err`, which is then returned.
+ * Finalizes the statement in either case.
  */
 int sql__finish(int err, sqlite3_stmt *statement, sql_take *take, void *to);
 

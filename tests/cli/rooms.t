@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Each probe is a room of its own: the program can be built with any of them and without the others, whose commands and options it
-# then does not have. It still reads recordings of all, whose slow samples it knows to explain.
+# The program can be built with some probes only. It then lacks the commands and options of the others, but it still reads their
+# recordings and explains the slow samples in them.
 . "$(dirname "$0")/cli.sh"
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 whole=$latscope probes='memlat runqlat iolat softirq rmid tierlat ringlat'

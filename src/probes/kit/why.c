@@ -394,10 +394,7 @@ static const char *name_quota(struct bpf_probe *probe, const struct why_who *who
 /* The number comes from a BPF program. */
 static const struct why_part *part_of(const struct bpf_probe *probe, unsigned int part)
 {
-	static const struct why_part none;
-	const struct why_words *words = probe->why->words;
-
-	return part < words->nr_parts ? &words->parts[part] : &none;
+	return why_words__part(probe->why->words, part);
 }
 
 static const char *name_culprit(struct bpf_probe *probe, const struct why_who *who,

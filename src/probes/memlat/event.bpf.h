@@ -126,7 +126,7 @@ static __noinline struct memlat_call *event_end_rare(__u64 id)
 		unmark();
 	if (!call && cell) {
 		call_unknown(cell, LAT_MISSED_START);
-		if (filter_by_task(&config) && is_counted(bpf_get_current_task_btf()))
+		if (filter_by_task(&config) && current_wanted(&config))
 			note_seen();
 	}
 	return call;

@@ -192,11 +192,6 @@ static __always_inline bool event_elsewhere(struct task_struct *task)
 	return call && !cpu_wanted(&config, call->cpu);
 }
 
-static __always_inline bool is_counted(struct task_struct *task)
-{
-	return !filter_by_task(&config) || task_wanted(&config, task);
-}
-
 SEC("iter/task")
 int in_flight(struct bpf_iter__task *ctx)
 {
@@ -215,7 +210,7 @@ int in_flight(struct bpf_iter__task *ctx)
 		note_oldest(&oldest_in_flight, now - start_ns, task);
 	own = bpf_task_storage_get(&tasks, task, NULL, 0);
 	/* It is not known where one that began before the attach was taken. */
-	if (own && own->before && !config.cpus && is_counted(task))
+	if (own && own->before && !config.cpus && task_wanted(&config, task))
 		count_unseen(task, own, now);
 	return 0;
 }

@@ -71,7 +71,7 @@ int unseen_begin(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 	struct memlat_task *own;
 
-	if (!task || is_exiting(task) || !is_counted(task))
+	if (!task || is_exiting(task) || !task_wanted(&config, task))
 		return 0;
 	own = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!own)
@@ -87,14 +87,14 @@ int unseen_end(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 
-	if (task && !is_exiting(task) && is_counted(task))
+	if (task && !is_exiting(task) && task_wanted(&config, task))
 		count_rest(task);
 	return 0;
 }
 
 static __always_inline void unseen_at_exit(struct task_struct *task)
 {
-	if (unseen.counts && is_counted(task))
+	if (unseen.counts && task_wanted(&config, task))
 		count_rest(task);
 }
 

@@ -439,7 +439,7 @@ static __always_inline bool waits_where_wanted(struct task_struct *task)
 {
 	if (config.cpus && !cpu_wanted(&config, task->se.cfs_rq->rq->cpu))
 		return false;
-	return !filter_by_task(&config) || task_wanted(&config, task);
+	return task_wanted(&config, task);
 }
 
 /* Runs once, when the window has closed: counts the waits in flight at the close, and their age. */
