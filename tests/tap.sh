@@ -8,7 +8,7 @@
 #	is 'the answer' "$(cat answer)" 42
 #	done_testing
 #
-# Tests:       ok, is, like, within, passed, skip, skip_all, done_testing
+# Tests:       ok, is, like, within, passed, skip, skip_all, need_kernel, done_testing
 # Waiting:     eventually, gone
 # The script:  on_exit, diag
 
@@ -73,6 +73,14 @@ skip() {
 skip_all() {
 	echo "1..0 # SKIP $1"
 	exit 0
+}
+
+# need_kernel SERIES: ends a script that has run no test yet, if this kernel cannot be had for the VM
+need_kernel() {
+	tests/vm/kernel "$1" >/dev/null || {
+		[ $? = 77 ] || exit 1
+		skip_all "there is no $1 kernel here"
+	}
 }
 
 # done_testing: prints the plan

@@ -5,6 +5,7 @@
 # why-iolat.sh check: only those of make check. why-iolat.sh load NAME ARG...: runs a load.
 set -u
 cd "$(dirname "$0")/../.." || exit
+. tests/tap.sh
 
 # ---- loads; processes are known by the names of links to fio ----
 
@@ -49,7 +50,7 @@ load_shared() {
 		pids+=($!)
 	done
 	for neighbour in "${pids[@]}"; do
-		until does_io "$neighbour"; do sleep 0.1; done
+		eventually does_io "$neighbour"
 	done
 	read_blocks "$device" "$2" together
 	kill "${pids[@]}"
@@ -108,7 +109,6 @@ fi
 
 # ---- tests ----
 
-. tests/tap.sh
 . tests/measure.sh
 built=${LATSCOPE_BUILT:-$PWD/.output}
 dir=$(mktemp -d)
