@@ -78,6 +78,20 @@ static __always_inline bool task_waits_for_io(struct task_struct *task)
 	return BPF_CORE_READ_BITFIELD(task, in_iowait);
 }
 
+/* Does it sleep for want of memory: reclaim, memory.high? Only for kernels with CONFIG_PSI. */
+static __always_inline bool task_waits_for_memory(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->in_memstall) &&
+	       BPF_CORE_READ_BITFIELD(task, in_memstall);
+}
+
+/* Is it frozen by its cgroup? A task that waits for a vfork says that it is frozen, too. */
+static __always_inline bool task_frozen(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->frozen) && BPF_CORE_READ_BITFIELD(task, frozen) &&
+	       task->jobctl & JOBCTL_TRAP_FREEZE;
+}
+
 /* Before 5.17 (e32cf5dfbe22) this was in a member for threads of processes. */
 struct task_struct___kthread_in_tid {
 	void *set_child_tid;

@@ -70,8 +70,11 @@ struct user_pt_regs { /* arch/arm64/include/uapi/asm/ptrace.h */
 	__u64 sp, pc, pstate;
 };
 struct pt_regs { /* arch/arm64/include/asm/ptrace.h */
+	__u64 regs[31];
+	__u64 pstate;
+	__u64 orig_x0;
 	__s32 syscallno;
-};
+} __attribute__((preserve_access_index));
 typedef struct user_pt_regs bpf_user_pt_regs_t;
 #else
 #error "the registers of this architecture are not declared"
@@ -221,12 +224,21 @@ struct rw_semaphore {
 	struct atomic_long owner; /* not with CONFIG_PREEMPT_RT */
 };
 
+struct mutex {
+	struct atomic_long owner; /* not with CONFIG_PREEMPT_RT */
+};
+
+struct rt_mutex_base {
+	struct task_struct *owner;
+};
+
 struct mm_struct {
 	struct file *exe_file;
 	struct rw_semaphore mmap_lock;
 };
 
 struct thread_info {
+	__u32 status; /* x86 */
 	__u64 preempt_count; /* arm64: the lower half is the count */
 };
 
@@ -242,6 +254,8 @@ struct task_struct {
 	unsigned int on_rq;
 	unsigned int flags;
 	unsigned int in_iowait : 1;
+	unsigned int in_memstall : 1; /* with CONFIG_PSI */
+	unsigned int frozen : 1; /* with CONFIG_CGROUPS */
 	int prio;
 	int static_prio;
 	unsigned int rt_priority;
@@ -261,8 +275,11 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct css_set *cgroups;
 	struct blk_plug *plug;
+	unsigned long jobctl;
 	unsigned long nvcsw;
 	unsigned long nivcsw;
+	__u64 utime;
+	__u64 stime;
 	__u64 start_time;
 	__u64 start_boottime;
 	unsigned long min_flt;
@@ -441,13 +458,27 @@ enum req_flag_bits { /* include/linux/blk_types.h */
 #define VM_SHARED 0x00000008 /* include/linux/mm.h, as the next one */
 #define VM_HUGETLB 0x00400000
 #define PF_EXITING 0x00000004 /* include/linux/sched.h, as the next one */
+#define PF_IO_WORKER 0x00000010 /* a thread of io_uring */
+#define PF_USER_WORKER 0x00004000 /* 6.4: any such thread of a process */
 #define PF_WQ_WORKER 0x00000020 /* the task is a worker of workqueues */
 #define PF_MEMALLOC 0x00000800 /* the task reclaims or compacts memory */
-#define TASK_UNINTERRUPTIBLE 0x2 /* include/linux/sched.h, as the next ones */
+#define TASK_INTERRUPTIBLE 0x1 /* include/linux/sched.h, as the next ones */
+#define TASK_UNINTERRUPTIBLE 0x2
+#define TASK_STOPPED 0x4
+#define TASK_TRACED 0x8
+#define TASK_FROZEN 0x8000 /* 6.1 */
 #define TASK_NOLOAD 0x400
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
 #define SCHED_DEADLINE 6 /* include/uapi/linux/sched.h */
 #define MAX_RT_PRIO 100 /* include/linux/sched/prio.h */
+#define JOBCTL_TRAP_FREEZE (1UL << 23) /* include/linux/sched/jobctl.h */
+#define TS_COMPAT 0x2 /* arch/x86/include/asm/thread_info.h */
+#define PSR_MODE32_BIT 0x10 /* arch/arm64/include/uapi/asm/ptrace.h */
+#define LCB_F_SPIN (1U << 0) /* include/trace/events/lock.h, as the next ones */
+#define LCB_F_READ (1U << 1)
+#define LCB_F_WRITE (1U << 2)
+#define LCB_F_RT (1U << 3)
+#define LCB_F_MUTEX (1U << 5)
 #define HARDIRQ_MASK 0x000f0000 /* in preempt_count: include/linux/preempt.h, as the next ones */
 #define NMI_MASK 0x00f00000
 #define HARDIRQ_MASK_BESIDE_DISABLE 0x0f000000 /* 7.x, where it counts disabled interrupts, too */

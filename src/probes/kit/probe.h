@@ -126,6 +126,7 @@ struct probe_ops {
 	const char *what; /* what it measures, in one line; NULL: the text of the first metric */
 	bool by_default; /* `record` uses it if no probe is named */
 	bool explains; /* one of its methods can say why samples were slow */
+	bool accounts; /* it divides the whole time of threads; its command explains the parts */
 	bool needs_bpf; /* it needs BPF */
 	unsigned int nr_metrics;
 	struct run_metric metrics[RUN_METRICS];

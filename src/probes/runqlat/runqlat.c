@@ -9,7 +9,7 @@
 #include <core/clock.h>
 #include <probes/kit/bpf_steps.h>
 #include <probes/kit/kernel.h>
-#include <symbols/kallsyms.h>
+#include <probes/kit/preempt_count.h>
 
 #include "queue_clock.h"
 #include "types.h"
@@ -69,22 +69,19 @@ static bool uses_stamps(const struct bpf_probe *probe)
  */
 static int more_programs(const struct bpf_probe *probe, const char *names[MORE_PROGRAMS])
 {
-	static const char *const why[] = {
-		"stamps_migrate_why", "stamps_wakeup_why", "why_waking",	 "why_raised",
-		"why_irq_begins",     "why_irq_ends",	   "why_softirq_begins", "why_softirq_ends",
-		"why_timer_begins",   "why_timer_ends",	   "why_work_starts",
-	};
-	static const char *const vectors[] = { "why_work_begins",   "why_work_ends",
-					       "why_call_begins",   "why_call_ends",
-					       "why_single_begins", "why_single_ends" };
 	const struct runqlat *runqlat = probe->skel;
 	int nr = 0;
 
 	if (uses_stamps(probe) && probe->config.why) {
-		for (size_t i = 0; i < sizeof(why) / sizeof(why[0]); i++)
-			names[nr++] = why[i];
-		for (size_t i = 0; runqlat->blind && i < sizeof(vectors) / sizeof(vectors[0]); i++)
-			names[nr++] = vectors[i];
+		names[nr++] = "stamps_migrate_why";
+		names[nr++] = "stamps_wakeup_why";
+		names[nr++] = "why_waking";
+		names[nr++] = "why_work_starts";
+		for (const char *const *name = preempt_count_programs; *name; name++)
+			names[nr++] = *name;
+		for (const char *const *name = preempt_count_vectors; runqlat->blind && *name;
+		     name++)
+			names[nr++] = *name;
 	} else if (uses_stamps(probe) && kernel__has_member("sched_entity", "sched_delayed")) {
 		names[nr++] = "stamps_migrate";
 		names[nr++] = "stamps_wakeup";
@@ -92,33 +89,6 @@ static int more_programs(const struct bpf_probe *probe, const char *names[MORE_P
 	if (probe->config.metrics & WAKEUP)
 		names[nr++] = "requested";
 	return nr;
-}
-
-/* Tells the programs where x86 keeps preempt_count, if the kernel tells. */
-static void find_preempt_count(struct runqlat *runqlat)
-{
-#ifdef __x86_64__
-	struct kallsyms symbols;
-	struct kallsym symbol;
-	uint64_t count = 0, offsets = 0;
-
-	if (kallsyms__open(&symbols, KALLSYMS_PATH))
-		return;
-	while (!(count && offsets) && kallsyms__next(&symbols, &symbol)) {
-		if (!strcmp(symbol.name, "__preempt_count") || !strcmp(symbol.name, "pcpu_hot"))
-			count = symbol.address;
-		else if (!strcmp(symbol.name, "__per_cpu_offset"))
-			offsets = symbol.address;
-	}
-	kallsyms__close(&symbols);
-	runqlat->blind = !count || !offsets;
-	if (runqlat->blind)
-		return;
-	runqlat->skel->rodata->preempt_count_at = count;
-	runqlat->skel->rodata->per_cpu_offsets_at = offsets;
-#else
-	(void)runqlat;
-#endif
 }
 
 static bool is_plain(const struct lat_config *config)
@@ -142,12 +112,8 @@ static int runqlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **sk
 	}
 	PROBE_CONFIGURE(runqlat->skel, probe);
 	runqlat->skel->rodata->plain = is_plain(&probe->config);
-	if (probe->config.why) {
-		find_preempt_count(runqlat);
-		/* It and the layout of the count came together, in 7.x. */
-		runqlat->skel->rodata->counts_disable =
-			kernel__has_function("_raw_spin_lock_irq_disable");
-	}
+	if (probe->config.why)
+		runqlat->blind = !PREEMPT_COUNT_FIND(runqlat->skel->rodata);
 	probe->skel = runqlat;
 	*skeleton = runqlat->skel->skeleton;
 	return 0;
