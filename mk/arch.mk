@@ -24,7 +24,7 @@ X86_ONLY := $(addprefix src/probes/ringlat/,facts.c guest.c guest_code.S kvm.c m
 OTHER_ARCH := $(if $(filter x86,$(ARCH)),src/probes/ringlat/unsupported.c,$(X86_ONLY))
 
 # Each probe is a folder in src/probes. PROBES="memlat runqlat" builds these alone; the order is that of reports.
-ALL_PROBES := memlat runqlat iolat softirq rmid tierlat ringlat
+ALL_PROBES := where memlat runqlat iolat softirq rmid tierlat ringlat
 PROBES ?= $(ALL_PROBES)
 ABSENT := $(filter-out $(PROBES),$(ALL_PROBES))
 NOT_BUILT := $(ABSENT:%=src/probes/%/%) $(if $(ABSENT),$(shell grep -lE "probes/($$(echo $(ABSENT) | tr ' ' '|'))/" \

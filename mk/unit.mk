@@ -44,7 +44,7 @@ $(OUT)/san/tests/unit/test_life.o: | $(OUT)/life.skel.h
 $(OUT)/tests/unit/test_life: $(addprefix $(OUT)/san/src/,probes/kit/kernel.o probes/kit/refusal.o probes/kit/tracing.o session/activity.o)
 $(OUT)/tests/unit/test_kernel_types: $(addprefix $(OUT)/san/src/probes/kit/,kernel.o tracing.o) | $(SKELS)
 $(OUT)/tests/unit/test_symbols: $(addprefix $(OUT)/san/src/symbols/,collector.o demangle.o elf.o kallsyms.o lookup.o mappings.o)
-$(addprefix $(OUT)/tests/unit/test_,activity kernel_types life refusal seccomp symbols): LIBS_BASE := $(LIBS)
+$(addprefix $(OUT)/tests/unit/test_,activity chains kernel_types life refusal seccomp symbols): LIBS_BASE := $(LIBS)
 $(OUT)/tests/unit/test_serve: $(patsubst %,$(OUT)/san/src/%.o,net/bytes net/listen serve/exposition serve/exposition_otlp serve/exposition_proto serve/exposition_text serve/health serve/series serve/trigger)
 $(OUT)/tests/unit/test_metrics: $(OUT)/san/src/net/bytes.o $(patsubst %,$(OUT)/san/src/serve/%.o,exposition exposition_otlp exposition_proto exposition_text metrics)
 $(OUT)/tests/unit/test_recorder: $(patsubst %,$(OUT)/san/src/serve/%.o,recorder ring_files)
@@ -52,6 +52,8 @@ $(OUT)/tests/unit/test_fleet: $(OUT)/san/src/net/bytes.o $(patsubst %,$(OUT)/san
 $(OUT)/tests/unit/test_fault_count: $(OUT)/san/src/probes/memlat/fault_count.o
 $(OUT)/tests/unit/test_why_pairs: $(OUT)/san/src/probes/kit/why_pairs.o
 $(OUT)/tests/unit/test_why_disks: $(OUT)/san/src/probes/iolat/why_disks.o
+$(OUT)/tests/unit/test_where_sums: $(OUT)/san/src/probes/where/sums.o
+$(OUT)/tests/unit/test_chains: $(patsubst %,$(OUT)/san/src/probes/where/%.o,chains)
 $(OUT)/tests/unit/test_disk_blame: $(OUT)/san/src/probes/iolat/why_disks.o
 $(OUT)/tests/unit/test_moves: $(patsubst %,$(OUT)/san/tests/emu/msrfs/%.o,command emulator machine map moves queue state tor)
 $(OUT)/tests/unit/test_experiment: $(patsubst %,$(OUT)/san/src/experiment/%.o,matrix plan)

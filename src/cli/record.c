@@ -65,6 +65,8 @@ static void *own_of(const struct record *record, const struct probe_ops *ops)
 
 static bool is_wanted(const struct record *record, const struct probe_ops *ops)
 {
+	if (record->kind->accounts)
+		return ops == record->only || (record->config.why && ops->explains);
 	if (record->only)
 		return ops == record->only;
 	if (record->kind->explains)
@@ -402,6 +404,7 @@ static int print_result(const struct record *record)
 		.options = &record->options,
 		.has_table = has_table(record),
 		.is_why = record->kind->explains,
+		.is_account = record->kind->accounts,
 		.has_printed =
 			record->its->prints && record->its->prints(own_of(record, record->only)),
 	};
@@ -619,7 +622,7 @@ int cmd_record(int argc, char **argv)
 {
 	struct record record = { .command = argv[0],
 				 .only = probe__find(argv[0]),
-				 .kind = record_kind__find(argv[0]),
+				 .kind = record_kind__find(argv[0], probe__find(argv[0])),
 				 .argc = argc,
 				 .argv = argv };
 	int code;

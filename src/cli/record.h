@@ -14,7 +14,8 @@
 
 /* What a command has of its own. */
 struct record_kind {
-	const char *command; /* NULL: of any probe */
+	const char *command; /* NULL: of probes */
+	bool accounts; /* of those that divide the whole time of threads */
 	struct usage usage;
 	const char *dir; /* of the recording without -o; NULL: none is kept */
 	bool explains; /* only the slow samples: why */
@@ -44,6 +45,7 @@ struct record {
 	struct restore *lent; /* gives the recording back to root */
 	struct option_row rows[RECORD_ROWS]; /* of record and top */
 	bool with_report; /* of record */
+	bool account_alone; /* of a probe that accounts: the others do not run */
 	/* One for each probe, in the order of probe_list: */
 	void *own[RUN_PROBES]; /* what new() of the probe's command returned */
 	bool with[RUN_PROBES]; /* an option adds it */
@@ -54,8 +56,8 @@ struct record {
 	struct workload_user user; /* of the workload */
 };
 
-/* That of all probes if no other has the name. */
-const struct record_kind *record_kind__find(const char *command);
+/* That of the command, or of the probe. */
+const struct record_kind *record_kind__find(const char *command, const struct probe_ops *ops);
 
 /*
  * Sets options, and what depends on them alone. `own`: of the one probe; or NULL. Returns

@@ -55,6 +55,13 @@ static const struct option_row probe_rows[] = { { WHY }, { OVER }, { EVENTS }, {
 
 static const struct option_row why_rows[] = { { OVER }, { EVENTS }, { 0 } };
 
+static const struct option_row account_rows[] = {
+	{ OVER },
+	{ EVENTS },
+	{ "no-why", 0, NULL, "The parts alone: costs less", OPT_FLAG(account_alone) },
+	{ 0 },
+};
+
 static const struct option_row top_rows[] = {
 	{ "replay", 0, "DIR", "Step through this recording instead", OPT_TEXT(top.replay) },
 	{ OVER },
@@ -99,6 +106,17 @@ static const char why_doc[] =
 	"  latscope why -o runs/ -- make -j8         while a command runs\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
+static const char account_doc[] =
+	"Says where the time of threads went: on a CPU, waiting for a CPU, a disk, memory, a lock, "
+	"a socket, for work. The parts sum to the life of each thread. Names who caused the "
+	"waits. Measures until -d has passed, the workload has ended or Ctrl-C.\v"
+	"Examples:\n"
+	"  latscope where -d 10s                     all processes\n"
+	"  latscope where -d 10s -p 1234             one process\n"
+	"  latscope where --cgroup web.service -i 1s a line each second\n"
+	"  latscope where -- ./workload              while a command runs\n\n"
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
+
 static const char top_doc[] =
 	"Shows on one screen, for each probe: rate, percentiles, a heat map of the last minutes, "
 	"and who waited most. Enter explains a row: percentiles, where its slow time went, who "
@@ -133,6 +151,12 @@ static const struct record_kind kinds[] = {
 	{ .command = "top",
 	  .usage = { .groups = CHOICE, .rows = top_rows, .title = "Screen:", .doc = top_doc },
 	  .on_screen = true },
+	{ .accounts = true,
+	  .usage = { .groups = CHOICE | WORKLOAD,
+		     .rows = account_rows,
+		     .title = "Account:",
+		     .doc = account_doc,
+		     WORKLOAD_ARGS } },
 	{ .usage = { .groups = CHOICE | WORKLOAD | OPTIONS_METRICS,
 		     .rows = probe_rows,
 		     .title = "Slow samples:",
@@ -140,11 +164,12 @@ static const struct record_kind kinds[] = {
 		     WORKLOAD_ARGS } },
 };
 
-const struct record_kind *record_kind__find(const char *command)
+const struct record_kind *record_kind__find(const char *command, const struct probe_ops *ops)
 {
 	const struct record_kind *kind = kinds;
 
-	while (kind->command && strcmp(kind->command, command))
+	while (ops ? kind->command || kind->accounts != ops->accounts
+		   : strcmp(kind->command, command) != 0)
 		kind++;
 	return kind;
 }
@@ -194,7 +219,7 @@ static struct usage describe(struct record *record)
 
 	if (record->its->usage.rows)
 		return record->its->usage;
-	if (record->only && !record->only->explains)
+	if (record->only && !record->only->explains && !kind->accounts)
 		usage.rows = NULL;
 	if (record->only || kind->explains)
 		return usage;
@@ -231,6 +256,8 @@ static int check_why(struct record *record)
 
 	if (record->kind->on_screen)
 		record->why.wanted = !record->top.without_why;
+	if (record->kind->accounts)
+		record->why.wanted = !record->account_alone;
 	if (!record->why.wanted && !only)
 		return record->why.over || record->why.request.events
 			       ? options__fail(options, "--over and --events need --why")

@@ -35,6 +35,17 @@ static int print_table(const struct result *result, const struct run_probe *entr
 				   : 0;
 }
 
+/* The whole time of threads, and what the other probes say of its parts. */
+static int print_account(const struct result *result)
+{
+	const struct run *run = result->run;
+	int err = print_table(result, &run->probes[0]);
+
+	for (unsigned int i = 1; !err && i < run->nr_probes; i++)
+		err = why_text__sentence(stdout, run, &run->probes[i]);
+	return err;
+}
+
 static int print_text(const struct result *result)
 {
 	const struct run *run = result->run;
@@ -43,6 +54,8 @@ static int print_text(const struct result *result)
 	int err = 0;
 
 	text__run(stdout, run);
+	if (result->is_account)
+		return print_account(result);
 	for (; result->is_why && !err && entry < run->probes + run->nr_probes; entry++)
 		err = why_text__print(stdout, run, entry, style.top);
 	for (; !err && entry < run->probes + run->nr_probes; entry++) {

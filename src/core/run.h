@@ -22,7 +22,7 @@
 #define RUN_SCHEMA 3 /* docs/format.md */
 #define RUN_METRICS 6 /* maximum metrics of a probe */
 #define RUN_PROBES 8
-#define RUN_MORE 3 /* further tables of a probe, after its own and the two of `why` */
+#define RUN_MORE 6 /* further tables of a probe, after its own and the two of `why` */
 #define RUN_TABLES (3 + RUN_MORE) /* maximum tables of a probe */
 #define RUN_ALL_TABLES (2 + RUN_PROBES * RUN_TABLES) /* and of a run */
 #define RUN_LABELS 16
@@ -78,8 +78,11 @@ struct run_check {
 	struct run_checked time; /* in ns */
 };
 
-/* Further tables of tierlat: what each CHA counted, the pages of processes, what it changed. */
-enum run_more { RUN_CHA, RUN_PAGES, RUN_ACTIONS };
+/*
+ * Further tables: of tierlat what each CHA counted, the pages of processes, what it changed; of
+ * where what threads slept for, its worst waits, and who caused waits.
+ */
+enum run_more { RUN_CHA, RUN_PAGES, RUN_ACTIONS, RUN_SLEEPS, RUN_WAITS, RUN_CAUSES };
 
 struct run_probe {
 	char name[RUN_NAME]; /* "iolat" */
@@ -176,7 +179,7 @@ struct table *run__table(const struct run_probe *probe, unsigned int which, char
  */
 struct table *run__nth_table(const struct run *run, unsigned int nth, char name[RUN_NAME]);
 
-/* The name of run_probe.more[i] after that of the probe: "cha", "pages", "actions". */
+/* The name of run_probe.more[i], after that of the probe: "cha" and the like. */
 const char *run__more(unsigned int i);
 
 /* Ends the interval of all tables: table__fold(), or table__rewind(). 0 or -ENOMEM. */

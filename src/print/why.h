@@ -13,6 +13,9 @@ struct json_object;
 int why_text__print(FILE *out, const struct run *run, const struct run_probe *probe,
 		    unsigned int top);
 
+/* Its conclusion alone. */
+int why_text__sentence(FILE *out, const struct run *run, const struct run_probe *probe);
+
 /* Which names in the stacks are missing, if any. */
 void why_text__missing_names(FILE *out, const struct run *run);
 

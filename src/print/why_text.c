@@ -258,6 +258,20 @@ clear:
 	return err;
 }
 
+int why_text__sentence(FILE *out, const struct run *run, const struct run_probe *probe)
+{
+	struct why_summary summary;
+	int err;
+
+	if (!probe->why || probe->refused[0])
+		return 0;
+	err = why_summary__of(&summary, probe, run);
+	if (!err && summary.total_ns)
+		paragraph(out, "", summary.sentence, ".");
+	why_summary__clear(&summary);
+	return err;
+}
+
 void why_text__missing_names(FILE *out, const struct run *run)
 {
 	paragraph(out, "names in stacks: some are missing: ", run->frames_why, "");

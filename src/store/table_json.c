@@ -2,6 +2,8 @@
 /* Tables of probes as JSON. */
 #include "json.h"
 
+#include <string.h>
+
 #include <json-c/json.h>
 
 static struct json_object *json_real(double value)
@@ -56,7 +58,14 @@ struct json_object *table__json_columns(const struct table *table)
 	return json__list(table__columns(table), make_column, table);
 }
 
-static struct json_object *json_aggregate(const struct table_aggregate *aggregate, double mean)
+/* Do the rows of the column add up? Times that are counted do, rates and sizes do not. */
+static bool adds_up(const struct table_column *column)
+{
+	return column->kind == TABLE_INTEGER && !strcmp(column->unit, "ns");
+}
+
+static struct json_object *json_aggregate(const struct table_column *column,
+					  const struct table_aggregate *aggregate, double mean)
 {
 	struct json_object *object = json_object_new_object();
 	bool known = aggregate->rows;
@@ -65,6 +74,8 @@ static struct json_object *json_aggregate(const struct table_aggregate *aggregat
 	fields__put(object, "mean", known ? json_real(mean) : NULL);
 	fields__put(object, "min", known ? json_real(aggregate->low) : NULL);
 	fields__put(object, "max", known ? json_real(aggregate->high) : NULL);
+	if (adds_up(column))
+		fields__count(object, "sum", (uint64_t)aggregate->sum);
 	return object;
 }
 
@@ -81,7 +92,7 @@ static struct json_object *json_key(const struct table *table, size_t key)
 			fields__put(object, column->name, json_value(&value));
 		else if (table__is_number(table, i))
 			fields__put(object, column->name,
-				    json_aggregate(table__aggregate(table, key, i),
+				    json_aggregate(column, table__aggregate(table, key, i),
 						   table__mean(table, key, i).real));
 	}
 	return object;
@@ -121,7 +132,7 @@ struct json_object *table__json_others(const struct table *table)
 
 		if (table__is_number(table, i))
 			fields__put(object, table__column(table, i)->name,
-				    json_aggregate(others,
+				    json_aggregate(table__column(table, i), others,
 						   others->rows ? others->sum / (double)others->rows
 								: 0));
 	}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "columns.h"
+
+#include <limits.h>
+
+#include <core/sanitize.h>
+
+#include "calls.h"
+#include "view_states.h"
+
+#define CGROUP_TEXT 256
+
+#define PART(index, name, what) \
+	[PARTS_STATES + (index)] = { name "_ns", "ns", what, TABLE_INTEGER, false }
+
+static const struct table_column parts_columns[PARTS_COLUMNS] = {
+	[PARTS_PID] = { "pid", "",
+			"process ID; unknown: processes that began and ended in one interval",
+			TABLE_INTEGER, true },
+	[PARTS_TID] = { "tid", "", "thread ID, by thread", TABLE_INTEGER, true },
+	[PARTS_COMM] = { "comm", "", "name of the process", TABLE_TEXT, true },
+	[PARTS_CGROUP] = { "cgroup", "", "its cgroup", TABLE_TEXT, true },
+	[PARTS_LIFE_NS] = { "life_ns", "ns",
+			    "time that its threads lived; the parts that follow sum to it",
+			    TABLE_INTEGER, false },
+	PART(WHERE_CPU, "cpu", "on a CPU"),
+	PART(WHERE_READY, "ready", "runnable, waiting for a CPU"),
+	PART(WHERE_DISK, "disk", "waiting for I/O"),
+	PART(WHERE_MEMORY, "memory", "waiting for memory: reclaim, memory.high"),
+	PART(WHERE_FAULT, "fault", "asleep in a page fault, for none of the others"),
+	PART(WHERE_LOCK, "lock", "waiting for a lock of the kernel"),
+	PART(WHERE_FUTEX, "futex", "waiting for a futex"),
+	PART(WHERE_SOCKET, "socket", "asleep in a read or write of a socket, pipe or the like"),
+	PART(WHERE_WORK, "work", "waiting for work: poll, accept, signals"),
+	PART(WHERE_TIMER, "timer", "asleep for a time"),
+	PART(WHERE_CHILD, "child", "waiting for a child"),
+	PART(WHERE_STOPPED, "stopped", "stopped by a signal, a debugger or a freezer"),
+	PART(WHERE_OTHER, "other", "asleep in another system call, or in the kernel"),
+	PART(WHERE_UNKNOWN, "unknown", "not known: a program did not see a switch"),
+	[PARTS_USER_NS] = { "user_ns", "ns", "of cpu_ns, in user mode, by the kernel's ticks",
+			    TABLE_INTEGER, false },
+	[PARTS_SYSTEM_NS] = { "system_ns", "ns", "of cpu_ns, in the kernel, by the kernel's ticks",
+			      TABLE_INTEGER, false },
+	[PARTS_RUN_NS] = { "run_ns", "ns", "the kernel's own sum of cpu_ns", TABLE_INTEGER, false },
+	[PARTS_QUEUE_NS] = { "queue_ns", "ns", "the kernel's own sum of ready_ns", TABLE_INTEGER,
+			     false },
+	[PARTS_THREADS] = { "threads", "", "threads at the end of the interval", TABLE_INTEGER,
+			    false },
+	[PARTS_ENDED] = { "ended", "", "threads that ended in the interval", TABLE_INTEGER, false },
+};
+
+static const struct table_column sleeps_columns[SLEEPS_COLUMNS] = {
+	[PARTS_PID] = { "pid", "", "process ID, as in where", TABLE_INTEGER, true },
+	[PARTS_TID] = { "tid", "", "thread ID, by thread", TABLE_INTEGER, true },
+	[PARTS_COMM] = { "comm", "", "name of the process", TABLE_TEXT, true },
+	[SLEEPS_STATE] = { "state", "", "what its threads waited for: a part of where", TABLE_TEXT,
+			   true },
+	[SLEEPS_CALL] = { "call", "", "system call in which they waited", TABLE_TEXT, true },
+	[SLEEPS_NS] = { "ns", "ns", "how long", TABLE_INTEGER, false },
+	[SLEEPS_TIMES] = { "times", "", "how often", TABLE_INTEGER, false },
+};
+
+int columns__new(struct table **parts, struct table **sleeps)
+{
+	int err = *parts ? 0 : table__new(parts, parts_columns, PARTS_COLUMNS);
+
+	if (!err && !*sleeps)
+		err = table__new(sleeps, sleeps_columns, SLEEPS_COLUMNS);
+	return err;
+}
+
+/* A reading may miss a thread that ends meanwhile; the next one has it. */
+static int64_t gained(uint64_t now, uint64_t before)
+{
+	return now > before ? (int64_t)(now - before) : 0;
+}
+
+static int begin_row(struct table *table, uint64_t time_ns, const struct where_one *one,
+		     enum lat_by by)
+{
+	char comm[LAT_COMM_LEN];
+	int err = table__add_row(table, time_ns);
+
+	if (err)
+		return err;
+	if (by == LAT_BY_CGROUP)
+		return 0;
+	if (!(one->is_new && !one->living)) {
+		table__set_integer(table, PARTS_PID, one->tgid);
+		if (by == LAT_BY_THREAD)
+			table__set_integer(table, PARTS_TID, one->key.id);
+	}
+	return table__set_text(table, PARTS_COMM, sanitize__text(comm, sizeof(comm), one->comm));
+}
+
+static int add_parts(struct table *table, uint64_t time_ns, const struct where_one *one,
+		     enum lat_by by, const struct names *names)
+{
+	const struct where_sum *now = &one->now, *before = &one->before;
+	char path[CGROUP_TEXT], cgroup[CGROUP_TEXT];
+	int err = begin_row(table, time_ns, one, by);
+
+	if (err)
+		return err;
+	names__cgroup_text(names, one->cgroup, path, sizeof(path));
+	err = table__set_text(table, PARTS_CGROUP, sanitize__text(cgroup, sizeof(cgroup), path));
+	table__set_integer(table, PARTS_LIFE_NS, gained(now->life_ns, before->life_ns));
+	for (unsigned int i = 0; i < WHERE_STATES; i++)
+		table__set_integer(table, PARTS_STATES + i, gained(now->ns[i], before->ns[i]));
+	table__set_integer(table, PARTS_USER_NS,
+			   gained(now->kernel.user_ns, before->kernel.user_ns));
+	table__set_integer(table, PARTS_SYSTEM_NS,
+			   gained(now->kernel.system_ns, before->kernel.system_ns));
+	table__set_integer(table, PARTS_RUN_NS, gained(now->kernel.run_ns, before->kernel.run_ns));
+	table__set_integer(table, PARTS_QUEUE_NS,
+			   gained(now->kernel.queue_ns, before->kernel.queue_ns));
+	table__set_integer(table, PARTS_THREADS, (int64_t)one->living);
+	table__set_integer(table, PARTS_ENDED, gained(one->ended, one->ended_before));
+	return err;
+}
+
+static int add_sleeps(struct table *table, uint64_t time_ns, const struct where_one *one,
+		      enum lat_by by)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < one->nr_reasons; i++) {
+		const struct where_reason *reason = &one->reasons[i];
+		char call[CALLS_NAME];
+
+		if (reason->ns <= reason->ns_before)
+			continue;
+		err = begin_row(table, time_ns, one, by);
+		if (!err)
+			err = table__set_text(table, SLEEPS_STATE,
+					      where_states[reason->what >> 16]);
+		if (!err)
+			err = table__set_text(table, SLEEPS_CALL,
+					      calls__name(reason->what & UINT16_MAX, call));
+		table__set_integer(table, SLEEPS_NS, gained(reason->ns, reason->ns_before));
+		table__set_integer(table, SLEEPS_TIMES,
+				   gained(reason->times, reason->times_before));
+	}
+	return err;
+}
+
+int columns__add(struct table *parts, struct table *sleeps, uint64_t time_ns,
+		 const struct where_sums *sums, enum lat_by by, const struct names *names)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sums->nr; i++) {
+		const struct where_one *one = sums->ones[i];
+
+		if (one->now.life_ns <= one->before.life_ns)
+			continue;
+		err = add_parts(parts, time_ns, one, by, names);
+		if (!err)
+			err = add_sleeps(sleeps, time_ns, one, by);
+	}
+	return err;
+}

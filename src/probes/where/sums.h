@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The accounts of threads, summed by process, thread or cgroup. Each reading adds up all threads
+ * that live and all that have ended so far, so sums only grow, and an interval is the difference
+ * of two readings.
+ */
+#ifndef LATSCOPE_PROBES_WHERE_SUMS_H
+#define LATSCOPE_PROBES_WHERE_SUMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "types.h"
+
+struct where_sum {
+	uint64_t ns[WHERE_STATES];
+	uint64_t life_ns; /* by the kernel's stamps of the start, not by the parts */
+	struct where_witness kernel;
+};
+
+/* Time asleep for one reason. */
+struct where_reason {
+	uint32_t what; /* WHERE_WHAT() */
+	uint64_t times_gone, ns_gone; /* of what left the accounts of threads */
+	uint64_t times, ns; /* of all */
+	uint64_t times_before, ns_before; /* at the last reading */
+};
+
+struct where_one {
+	struct where_key key;
+	uint32_t tgid;
+	uint64_t cgroup;
+	char comm[LAT_COMM_LEN];
+	bool kernel; /* a kernel thread */
+	bool is_new; /* it was in no reading before */
+	uint64_t living; /* threads */
+	uint64_t ended, ended_before; /* within the window; before: at the last reading */
+	struct where_sum gone; /* of the threads that have ended */
+	struct where_sum now, before; /* of all, at this reading and at the last one */
+	struct where_reason *reasons;
+	size_t nr_reasons;
+};
+
+struct where_sums {
+	struct where_one **ones;
+	size_t nr;
+	void *tree; /* the same, for tsearch() */
+	uint64_t torn; /* accounts that changed each time that they were read */
+	uint64_t without_ns; /* life of threads without an account */
+};
+
+/* The window; closed_ns is UINT64_MAX while it is open. */
+struct where_window {
+	uint64_t opened_ns, closed_ns;
+};
+
+/* Begins a reading. */
+void sums__begin(struct where_sums *sums);
+
+/* Each returns 0 or -ENOMEM. */
+int sums__add_thread(struct where_sums *sums, const struct where_window *window,
+		     const struct where_report *report);
+int sums__add_ended(struct where_sums *sums, const struct where_key *key,
+		    const struct where_ended *ended);
+int sums__add_sleep(struct where_sums *sums, const struct where_key *key,
+		    const struct where_sleep *sleep);
+
+/* After a reading: what was read is now what was before. Removes processes that have ended. */
+void sums__keep(struct where_sums *sums);
+
+void sums__free(struct where_sums *sums);
+
+#endif

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Where the time of threads goes: each thread is in one state at a time, from its start to its
+ * end. See enum where_state (types.h) and account.bpf.h.
+ *
+ * Which program changes the state of a thread:
+ *
+ *   program            the thread                       its state
+ *   prime              exists at the attach             what it does then
+ *   began              begins                           OTHER: it is being made
+ *   switched, of prev  loses its CPU and stays runnable CPU to READY
+ *                      sleeps                           CPU to what it sleeps for
+ *                      has ended                        its account is added to `ended`
+ *   switched, of next  gets a CPU                       READY to CPU
+ *   woken, woken_new   wakes up                         woken_ns: READY from then on
+ *   waits_for_lock     waits for a lock of the kernel   the next sleep is LOCK
+ *   any of them        is in another state than this    UNKNOWN, for the time since the last
+ *                      change can begin in              change: a switch was not seen
+ */
+#include <probes/kit/interrupts.bpf.h>
+
+#include "account.bpf.h"
+
+/* ---- its beginning ---- */
+
+/* Makes the entry of a thread; false: another thread has its line. */
+static __always_inline struct where_thread *make_entry(struct task_struct *task)
+{
+	struct where_thread *line = line_of(task->pid);
+	__u64 old = __sync_val_compare_and_swap(&line->task, 0, (__u64)task);
+
+	/* If it is there already, another task left it, whose end no program saw. */
+	if (!old || old == (__u64)task)
+		return line;
+	return bpf_task_storage_get(&threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+static __always_inline void begin(struct where_thread *own, struct task_struct *task, __u32 state,
+				  __u64 now)
+{
+	own->tid = 0;
+	own->state = state;
+	own->inherits = 0;
+	own->since_ns = now;
+	own->woken_ns = 0;
+	own->begin_ns = now;
+	own->lock = 0;
+	own->holder = 0;
+	own->pass = control.pass;
+#pragma unroll
+	for (int i = 0; i < WHERE_STATES; i++)
+		own->ns[i] = 0;
+#pragma unroll
+	for (int i = 0; i < WHERE_SLEEPS; i++)
+		own->sleeps[i].what = 0;
+	own->task = (__u64)task;
+	store_ordered(&own->tid, task->pid);
+}
+
+SEC("tp_btf/task_newtask")
+int BPF_PROG(began, struct task_struct *task)
+{
+	struct where_thread *own = make_entry(task);
+
+	if (!own)
+		return 0;
+	own->call = WHERE_NO_CALL;
+	begin(own, task, WHERE_OTHER, task->start_time);
+	return 0;
+}
+
+/* What a task does that exists. */
+static __always_inline __u32 state_now(struct where_thread *own, struct task_struct *task)
+{
+	__u32 state;
+
+	if (task_runs(task))
+		return WHERE_CPU;
+	if (task_is_active(task))
+		return WHERE_READY;
+	state = task_state(task);
+	return state ? sleep_state(own, task, state) : WHERE_READY;
+}
+
+/* Programs may change the entry meanwhile: then it is made again. */
+SEC("iter/task")
+int prime(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct where_thread *own;
+
+	if (!task || task_state(task) & TASK_DEAD)
+		return 0;
+	own = make_entry(task);
+	if (!own || own->tid)
+		return 0;
+	for (int i = 0; i < 4; i++) {
+		begin(own, task, state_now(own, task), bpf_ktime_get_ns());
+		if (own->state == state_now(own, task))
+			break;
+	}
+	return 0;
+}
+
+/* A thread that is not the first one of its process executes a program: it gets that one's ID. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(executed, struct task_struct *task, int old_tid)
+{
+	struct where_thread *line = line_of(old_tid), *own;
+
+	if (old_tid == task->pid || line->task != (__u64)task)
+		return 0;
+	line->inherits = 1;
+	own = bpf_task_storage_get(&threads, task, line, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (own)
+		own->tid = task->pid;
+	free_line(line, task);
+	return 0;
+}
+
+/* ---- changes ---- */
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	__u32 state = preempt ? 0 : task_state(prev);
+	__u64 now = bpf_ktime_get_ns();
+
+	if (state & TASK_DEAD)
+		account_end(prev, now);
+	else if (prev->pid)
+		account_out(prev, state, now);
+	if (next->pid)
+		account_in(next, now);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(woken, struct task_struct *task)
+{
+	account_woken(task);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(woken_new, struct task_struct *task)
+{
+	account_woken(task);
+	return 0;
+}
+
+/* ---- who ends a long sleep ---- */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct interrupts);
+} interrupts SEC(".maps");
+
+static __always_inline struct interrupts *interrupts_here(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&interrupts, &cpu);
+}
+
+#include <probes/kit/interrupt_programs.bpf.h>
+
+static __always_inline void describe_sleep(struct where_part *part, struct task_struct *task)
+{
+	struct task_struct *waker = bpf_get_current_task_btf();
+	struct interrupts *here = interrupts_here();
+	struct pt_regs *regs;
+
+	part->waker_source = here ? context_of(here, waker) : WHY_INTERRUPT;
+	if (part->waker_source == WHY_NO_SOURCE) {
+		part->waker_tid = waker->pid;
+		part->waker_tgid = waker->tgid;
+		bpf_probe_read_kernel_str(part->waker_comm, sizeof(part->waker_comm), waker->comm);
+	}
+	part->stack_size = bpf_get_task_stack(task, part->stack, sizeof(part->stack), 0);
+	if ((part->what & (WHERE_NO_CALL | WHERE_IN_FAULT | WHERE_CALL_32)) ||
+	    !bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+		return;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	part->args[0] = first_argument(regs);
+	part->args[1] = second_argument(regs);
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(waking, struct task_struct *task)
+{
+	struct where_thread *own = find_thread(task);
+	struct where_part *part;
+	__u64 now;
+
+	if (!own || own->state == WHERE_CPU || own->state == WHERE_READY || own->woken_ns)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (!is_long(own, now))
+		return 0;
+	part = begin_part(task, own, now);
+	if (!part)
+		return 0;
+	describe_sleep(part, task);
+	bpf_ringbuf_submit(part, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* ---- locks of the kernel ---- */
+
+#define OWNER_FLAGS 7UL /* in the lowest bits of an owner */
+
+static __always_inline __u32 holder_of(void *lock, __u32 flags)
+{
+	struct task_struct *holder;
+	__u64 owner = 0;
+	int tid = 0;
+
+	if (flags & LCB_F_RT && bpf_core_type_exists(struct rt_mutex_base))
+		owner = (__u64)BPF_CORE_READ((struct rt_mutex_base *)lock, owner);
+	else if (flags & LCB_F_MUTEX && bpf_core_field_exists(struct mutex, owner))
+		owner = BPF_CORE_READ((struct mutex *)lock, owner.counter);
+	else if (flags & (LCB_F_READ | LCB_F_WRITE) &&
+		 bpf_core_field_exists(struct rw_semaphore, owner))
+		owner = BPF_CORE_READ((struct rw_semaphore *)lock, owner.counter);
+	holder = (struct task_struct *)(owner & ~OWNER_FLAGS);
+	if (holder)
+		tid = BPF_CORE_READ(holder, pid);
+	return tid;
+}
+
+SEC("tp_btf/contention_begin")
+int BPF_PROG(waits_for_lock, void *lock, unsigned int flags)
+{
+	struct where_thread *own;
+
+	if (flags & LCB_F_SPIN)
+		return 0;
+	own = find_thread(bpf_get_current_task_btf());
+	if (!own)
+		return 0;
+	own->holder = holder_of(lock, flags);
+	own->lock = (__u64)lock;
+	return 0;
+}
+
+SEC("tp_btf/contention_end")
+int BPF_PROG(has_lock, void *lock)
+{
+	struct where_thread *own = find_thread(bpf_get_current_task_btf());
+
+	if (own && own->lock == (__u64)lock)
+		own->lock = 0;
+	return 0;
+}
+
+/* ---- reading ---- */
+
+struct where_report report = {}; /* the iterator runs once at a time */
+
+static __always_inline bool is_consistent(const struct where_thread *own)
+{
+	__u64 sum = 0;
+
+#pragma unroll
+	for (int i = 0; i < WHERE_STATES; i++)
+		sum += own->ns[i];
+	return sum == in_window(own->begin_ns, own->since_ns);
+}
+
+static __always_inline void copy_account(struct where_thread *own)
+{
+	for (int i = 0; i < 8; i++) {
+		report.at_ns = bpf_ktime_get_ns();
+		bpf_probe_read_kernel(&report.account, sizeof(report.account), own);
+		if (is_consistent(&report.account))
+			return;
+	}
+	report.flags |= WHERE_TORN;
+}
+
+/* The mark comes before the copy: see struct where_key. */
+SEC("iter/task")
+int read_threads(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct where_thread *own;
+
+	if (!task)
+		return 0;
+	own = find_thread(task);
+	if ((!own && task_state(task) & TASK_DEAD) || !task_wanted(&config, task))
+		return 0;
+	report.of = key_of(task, own);
+	report.start_ns = task->start_time;
+	report.cgroup = task_cgroup(task);
+	report.kernel.run_ns = task->se.sum_exec_runtime;
+	report.kernel.queue_ns = task->sched_info.run_delay;
+	report.kernel.user_ns = task->utime;
+	report.kernel.system_ns = task->stime;
+	report.tgid = task->tgid;
+	report.flags = task->flags & PF_KTHREAD ? WHERE_KERNEL : 0;
+	name_key(report.comm, task);
+	report.account.task = 0;
+	report.at_ns = bpf_ktime_get_ns();
+	if (own) {
+		store_ordered(&own->pass, control.pass);
+		copy_account(own);
+	}
+	bpf_seq_write(ctx->meta->seq, &report, sizeof(report));
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";
