@@ -55,15 +55,26 @@ static unsigned int choose_first(const struct opening openings[], unsigned int n
 	return nr ? nr - 1 : 0;
 }
 
+/* Opens the probe whose account others may host: see account_host.h. */
+static void open_account(struct opening openings[], unsigned int nr, bool opened[])
+{
+	for (unsigned int i = 0; i < nr; i++) {
+		opened[i] = openings[i].ops->accounts;
+		if (opened[i])
+			open_in_turn(&openings[i]);
+	}
+}
+
 void opening__all(struct opening openings[], unsigned int nr)
 {
 	unsigned int first = choose_first(openings, nr);
+	bool started[RUN_PROBES] = { 0 }, opened[RUN_PROBES];
 	pthread_t threads[RUN_PROBES];
-	bool started[RUN_PROBES] = { 0 };
 
 	/* An arena of each thread would keep the memory that libbpf needs for a moment. */
 	mallopt(M_ARENA_MAX, 1);
 	opening__begin_turn();
+	open_account(openings, nr, opened);
 	for (unsigned int i = 0; i < nr; i++)
 		if (i != first && openings[i].ops->bpf)
 			started[i] = start(&threads[i], &openings[i]);
@@ -71,7 +82,7 @@ void opening__all(struct opening openings[], unsigned int nr)
 	for (unsigned int n = 0; n < nr; n++) {
 		unsigned int i = (first + n) % nr;
 
-		if (!started[i])
+		if (!started[i] && !opened[i])
 			open_in_turn(&openings[i]);
 	}
 	opening__end_turn();

@@ -73,6 +73,9 @@
  *   interrupts.bpf.h)
  */
 #include "count.bpf.h"
+
+#include <probes/kit/account.bpf.h>
+
 #include "life.bpf.h"
 #include "sources.bpf.h"
 #include "stamps.bpf.h"
@@ -203,6 +206,8 @@ static __always_inline int check_stamp(struct task_struct *task, __u64 queued)
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(stamps_wakeup, struct task_struct *task)
 {
+	if (hosts_account)
+		account_woken(task);
 	return check_stamp(task, task->sched_info.last_queued);
 }
 
@@ -212,6 +217,8 @@ int BPF_PROG(stamps_wakeup_why, struct task_struct *task)
 {
 	__u64 queued = task->sched_info.last_queued;
 
+	if (hosts_account)
+		account_woken(task);
 	begin_quota(task, NULL);
 	return stamps_deceive() ? check_stamp(task, queued) : 0;
 }
@@ -232,11 +239,11 @@ static __always_inline __u64 began_at(const struct wait *wait)
  * Reads the wait of `next` that ends, by the kernel's stamp and both clocks. Returns the clock of
  * the run queue.
  */
-static __always_inline __u64 read_wait(struct wait *wait, struct task_struct *next)
+static __always_inline __u64 read_wait(struct wait *wait, struct task_struct *next, __u64 own_now)
 {
 	__u64 stale = queue_clock(next);
 
-	wait->own_now = bpf_ktime_get_ns();
+	wait->own_now = own_now;
 	wait->now = scheduler_clock(wait->own_now, stale);
 	wait->queued = next->sched_info.last_queued;
 	/* The kernel adds exactly this right after us. */
@@ -253,7 +260,7 @@ static __always_inline int stamps_keep(struct task_struct *next)
 
 	if (!own || own->ended)
 		return 0;
-	read_wait(&wait, next);
+	read_wait(&wait, next, bpf_ktime_get_ns());
 	take_wait(&wait, own, &next->sched_info);
 	if (wait.unseen) { /* these are of earlier waits */
 		wait.before = 0;
@@ -282,10 +289,11 @@ __noinline int added_early(const struct wait *wait)
 	       (wait->moved || wait->unseen || began_at(wait) < control.opened_ns);
 }
 
-static __noinline int stamps_switch_any(void *ctx, bool preempt, struct task_struct *prev,
-					struct task_struct *next)
+/* `own_now`: the time, or 0 if nobody has read it. */
+static __noinline int stamps_switch_any(__u64 *ctx, struct task_struct *prev,
+					struct task_struct *next, __u64 own_now)
 {
-	__u32 state = preempt ? 0 : task_state(prev);
+	__u32 state = ctx[0] ? 0 : task_state(prev); /* ctx[0]: preempted */
 	bool queues = prev->pid && !state;
 	struct slow slow = { .victim = next, .prev = prev };
 	struct wait wait = {};
@@ -301,7 +309,7 @@ static __noinline int stamps_switch_any(void *ctx, bool preempt, struct task_str
 		note_turn(prev, next, queue_clock(next));
 		return count_switch(LAT_IDLE);
 	}
-	stale = read_wait(&wait, next);
+	stale = read_wait(&wait, next, own_now ? own_now : bpf_ktime_get_ns());
 	note_turn(prev, next, wait.now ? wait.now : stale);
 	if (queues)
 		stamps_out(prev, wait.own_now, wait.now ? wait.now - stale : 0);
@@ -355,16 +363,17 @@ static __always_inline bool stamps_out_usual(__u64 *ctx, bool stamp, __u64 now)
  * and the task that loses the CPU sleeps, is preempted or is the idle task. Returns false, and has
  * changed nothing, if anything else is the case: then stamps_switch_any() counts.
  */
-static __always_inline bool stamps_switch_usual(__u64 *ctx)
+static __always_inline bool stamps_switch_usual(__u64 *ctx, __u64 own_now)
 {
 	struct runqlat_task *own = usual_line(NEXT);
-	__u64 own_now, stale, now, queued, arrivals, delay, start, ns;
+	__u64 stale, now, queued, arrivals, delay, start, ns;
 	struct runqlat_cpu *here;
 	struct lat_cell *cell;
 
 	if (!own)
 		return false;
-	own_now = bpf_ktime_get_ns();
+	if (!own_now)
+		own_now = bpf_ktime_get_ns();
 	here = armed_cpu();
 	if (!here || own_now - here->clock.at_ns > OFFSET_AGE_NS)
 		return false;
@@ -401,9 +410,15 @@ static __always_inline bool stamps_switch_usual(__u64 *ctx)
 SEC("tp_btf/sched_switch")
 int stamps_switch(__u64 *ctx)
 {
-	if (plain && stamps_switch_usual(ctx))
+	__u64 now = 0;
+
+	if (hosts_account) {
+		now = bpf_ktime_get_ns();
+		account_switch(PREV, NEXT, ctx[0] ? 0 : task_state(PREV), now);
+	}
+	if (plain && stamps_switch_usual(ctx, now))
 		return 0;
-	return stamps_switch_any(ctx, ctx[0], PREV, NEXT);
+	return stamps_switch_any(ctx, PREV, NEXT, now);
 }
 
 /* What the kernel has added to run_delay when the task migrated in the wait that is in flight. */

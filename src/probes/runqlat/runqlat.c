@@ -3,10 +3,12 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <core/clock.h>
+#include <probes/kit/account_host.h>
 #include <probes/kit/bpf_steps.h>
 #include <probes/kit/kernel.h>
 #include <probes/kit/preempt_count.h>
@@ -54,6 +56,7 @@ struct runqlat {
 	struct runqlat_bpf *skel;
 	struct queue_clock clock; /* method stamps */
 	bool blind; /* the programs cannot read preempt_count */
+	struct account_host *account; /* that its programs change; NULL: none */
 };
 
 static bool uses_stamps(const struct bpf_probe *probe)
@@ -119,13 +122,45 @@ static int runqlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **sk
 	return 0;
 }
 
+/* The account of threads, in the programs of method stamps. */
+static int host_account(const struct bpf_probe *probe, struct bpf_object *obj)
+{
+	struct runqlat *runqlat = probe->skel;
+	int err = account_host__share(obj, &runqlat->account);
+
+	if (err || !uses_stamps(probe))
+		runqlat->account = NULL;
+	runqlat->skel->rodata->hosts_account = runqlat->account;
+	return err;
+}
+
+static bool has_name(const char *const *names, int nr, const char *name)
+{
+	for (int i = 0; i < nr; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+static void note_hosted(const struct runqlat *runqlat, const char *const *names, int nr)
+{
+	struct account_host *account = runqlat->account;
+
+	if (!account)
+		return;
+	account->has_switches = true;
+	account->has_wakeups =
+		has_name(names, nr, "stamps_wakeup") || has_name(names, nr, "stamps_wakeup_why");
+	account->has_wakers = has_name(names, nr, "why_waking");
+}
+
 static int runqlat_prepare(struct bpf_probe *probe, struct bpf_object *obj)
 {
 	struct runqlat *runqlat = probe->skel;
 	const char *names[MORE_PROGRAMS];
-	int nr = more_programs(probe, names), err = 0;
+	int nr = more_programs(probe, names), err = host_account(probe, obj);
 
-	if (uses_stamps(probe))
+	if (!err && uses_stamps(probe))
 		err = bpf_map__set_max_entries(runqlat->skel->maps.events, probe->cpus);
 	for (int i = 0; !err && i < nr; i++)
 		err = probe__load_too(obj, names[i]);
@@ -158,6 +193,7 @@ static int start_method(struct bpf_probe *probe)
 		err = bpf_probe__attach(probe, names[i]);
 	if (err || !uses_stamps(probe))
 		return err;
+	note_hosted(runqlat, names, nr);
 	runqlat->skel->bss->attached_ns = clock__now_ns();
 	return queue_clock__open(&runqlat->clock, runqlat->skel->maps.events,
 				 runqlat->skel->maps.cells, runqlat->skel->progs.find_stamps);

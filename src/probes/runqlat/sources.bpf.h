@@ -7,6 +7,8 @@
 #ifndef LATSCOPE_PROBES_RUNQLAT_SOURCES_BPF_H
 #define LATSCOPE_PROBES_RUNQLAT_SOURCES_BPF_H
 
+#include <probes/kit/account_waking.bpf.h>
+
 #include "why.bpf.h"
 
 static __always_inline struct interrupts *interrupts_here(void)
@@ -44,7 +46,12 @@ int BPF_PROG(why_work_starts)
 SEC("tp_btf/sched_waking")
 int BPF_PROG(why_waking, struct task_struct *task)
 {
+	struct task_struct *waker = bpf_get_current_task_btf();
+	struct interrupts *here = interrupts_here();
+
 	note_waker(task);
+	if (hosts_account)
+		account_waking(task, waker, here ? context_of(here, waker) : WHY_INTERRUPT);
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "columns.h"
 
 #include <limits.h>
+#include <stdio.h>
 
 #include <core/sanitize.h>
 
@@ -102,7 +103,10 @@ static int add_parts(struct table *table, uint64_t time_ns, const struct where_o
 
 	if (err)
 		return err;
-	names__cgroup_text(names, one->cgroup, path, sizeof(path));
+	if (one->cgroup)
+		names__cgroup_text(names, one->cgroup, path, sizeof(path));
+	else
+		snprintf(path, sizeof(path), "(other)");
 	err = table__set_text(table, PARTS_CGROUP, sanitize__text(cgroup, sizeof(cgroup), path));
 	table__set_integer(table, PARTS_LIFE_NS, gained(now->life_ns, before->life_ns));
 	for (unsigned int i = 0; i < WHERE_STATES; i++)

@@ -75,7 +75,7 @@ static int add_reason(struct where_one *one, uint32_t what, uint64_t times, uint
 
 void sums__begin(struct where_sums *sums)
 {
-	sums->without_ns = 0;
+	sums->without = sums->without_ns = 0;
 	for (size_t i = 0; i < sums->nr; i++) {
 		struct where_one *one = sums->ones[i];
 
@@ -147,6 +147,7 @@ int sums__add_thread(struct where_sums *sums, const struct where_window *window,
 	if (account->task)
 		return add_account(one, window, report);
 	one->now.ns[WHERE_UNKNOWN] += life_ns;
+	sums->without++;
 	sums->without_ns += life_ns;
 	return 0;
 }
@@ -172,6 +173,15 @@ int sums__add_ended(struct where_sums *sums, const struct where_key *key,
 		add_witness(&both[i]->kernel, &ended->kernel);
 	}
 	return 0;
+}
+
+int sums__add_lost(struct where_sums *sums, uint64_t threads, uint64_t life_ns)
+{
+	const struct where_key key = { 0 };
+	struct where_ended lost = { .threads = threads, .life_ns = life_ns, .comm = "(other)" };
+
+	lost.ns[WHERE_UNKNOWN] = life_ns;
+	return threads ? sums__add_ended(sums, &key, &lost) : 0;
 }
 
 int sums__add_sleep(struct where_sums *sums, const struct where_key *key,

@@ -47,7 +47,8 @@ struct where_sums {
 	size_t nr;
 	void *tree; /* the same, for tsearch() */
 	uint64_t torn; /* accounts that changed each time that they were read */
-	uint64_t without_ns; /* life of threads without an account */
+	uint64_t without; /* threads without an account in the last reading; their life... */
+	uint64_t without_ns;
 };
 
 /* The window; closed_ns is UINT64_MAX while it is open. */
@@ -65,6 +66,12 @@ int sums__add_ended(struct where_sums *sums, const struct where_key *key,
 		    const struct where_ended *ended);
 int sums__add_sleep(struct where_sums *sums, const struct where_key *key,
 		    const struct where_sleep *sleep);
+
+/*
+ * Threads whose end found no room in the kernel: all that is known is how many, and how long they
+ * lived. They are the key 0.
+ */
+int sums__add_lost(struct where_sums *sums, uint64_t threads, uint64_t life_ns);
 
 /* After a reading: what was read is now what was before. Removes processes that have ended. */
 void sums__keep(struct where_sums *sums);

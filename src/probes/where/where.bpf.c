@@ -17,26 +17,34 @@
  *   any of them        is in another state than this    UNKNOWN, for the time since the last
  *                      change can begin in              change: a switch was not seen
  */
-#include <probes/kit/interrupts.bpf.h>
+#include <probes/kit/filter.bpf.h>
 
-#include "account.bpf.h"
+const volatile struct lat_config config = {}; /* the filters: whose accounts are read */
+
+#include <probes/kit/account.bpf.h>
+
+#include "types.h"
 
 /* ---- its beginning ---- */
 
 /* Makes the entry of a thread; false: another thread has its line. */
-static __always_inline struct where_thread *make_entry(struct task_struct *task)
+static __always_inline struct where_thread *make_entry(const struct where_control *control,
+						       struct task_struct *task)
 {
-	struct where_thread *line = line_of(task->pid);
-	__u64 old = __sync_val_compare_and_swap(&line->task, 0, (__u64)task);
+	struct where_thread *line = account_line(control, task->pid);
+	__u64 old;
 
+	if (!line)
+		return NULL;
+	old = __sync_val_compare_and_swap(&line->task, 0, (__u64)task);
 	/* If it is there already, another task left it, whose end no program saw. */
 	if (!old || old == (__u64)task)
 		return line;
 	return bpf_task_storage_get(&threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
-static __always_inline void begin(struct where_thread *own, struct task_struct *task, __u32 state,
-				  __u64 now)
+static __always_inline void begin(const struct where_control *control, struct where_thread *own,
+				  struct task_struct *task, __u32 state, __u64 now)
 {
 	own->tid = 0;
 	own->state = state;
@@ -46,7 +54,7 @@ static __always_inline void begin(struct where_thread *own, struct task_struct *
 	own->begin_ns = now;
 	own->lock = 0;
 	own->holder = 0;
-	own->pass = control.pass;
+	own->pass = control->pass;
 #pragma unroll
 	for (int i = 0; i < WHERE_STATES; i++)
 		own->ns[i] = 0;
@@ -60,17 +68,19 @@ static __always_inline void begin(struct where_thread *own, struct task_struct *
 SEC("tp_btf/task_newtask")
 int BPF_PROG(began, struct task_struct *task)
 {
-	struct where_thread *own = make_entry(task);
+	struct where_control *control = account_control();
+	struct where_thread *own = control ? make_entry(control, task) : NULL;
 
 	if (!own)
 		return 0;
 	own->call = WHERE_NO_CALL;
-	begin(own, task, WHERE_OTHER, task->start_time);
+	begin(control, own, task, WHERE_OTHER, task->start_time);
 	return 0;
 }
 
 /* What a task does that exists. */
-static __always_inline __u32 state_now(struct where_thread *own, struct task_struct *task)
+static __always_inline __u32 state_now(const struct where_control *control,
+				       struct where_thread *own, struct task_struct *task)
 {
 	__u32 state;
 
@@ -79,24 +89,25 @@ static __always_inline __u32 state_now(struct where_thread *own, struct task_str
 	if (task_is_active(task))
 		return WHERE_READY;
 	state = task_state(task);
-	return state ? sleep_state(own, task, state) : WHERE_READY;
+	return state ? sleep_state(control, own, task, state) : WHERE_READY;
 }
 
 /* Programs may change the entry meanwhile: then it is made again. */
 SEC("iter/task")
 int prime(struct bpf_iter__task *ctx)
 {
+	struct where_control *control = account_control();
 	struct task_struct *task = ctx->task;
 	struct where_thread *own;
 
-	if (!task || task_state(task) & TASK_DEAD)
+	if (!control || !task || task_state(task) & TASK_DEAD)
 		return 0;
-	own = make_entry(task);
-	if (!own || own->tid)
+	own = make_entry(control, task);
+	if (!own)
 		return 0;
 	for (int i = 0; i < 4; i++) {
-		begin(own, task, state_now(own, task), bpf_ktime_get_ns());
-		if (own->state == state_now(own, task))
+		begin(control, own, task, state_now(control, own, task), bpf_ktime_get_ns());
+		if (own->state == state_now(control, own, task))
 			break;
 	}
 	return 0;
@@ -106,33 +117,28 @@ int prime(struct bpf_iter__task *ctx)
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(executed, struct task_struct *task, int old_tid)
 {
-	struct where_thread *line = line_of(old_tid), *own;
+	struct where_control *control = account_control();
+	struct where_thread *line, *own;
 
-	if (old_tid == task->pid || line->task != (__u64)task)
+	if (!control || old_tid == task->pid)
+		return 0;
+	line = account_line(control, old_tid);
+	if (!line || line->task != (__u64)task)
 		return 0;
 	line->inherits = 1;
 	own = bpf_task_storage_get(&threads, task, line, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (own)
 		own->tid = task->pid;
-	free_line(line, task);
+	free_line(control, old_tid, task);
 	return 0;
 }
 
-/* ---- changes ---- */
+/* ---- changes, unless another probe has these in its programs: see account_host.h ---- */
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	__u32 state = preempt ? 0 : task_state(prev);
-	__u64 now = bpf_ktime_get_ns();
-
-	if (state & TASK_DEAD)
-		account_end(prev, now);
-	else if (prev->pid)
-		account_out(prev, state, now);
-	if (next->pid)
-		account_in(next, now);
-	return 0;
+	return account_switch(prev, next, preempt ? 0 : task_state(prev), bpf_ktime_get_ns());
 }
 
 SEC("tp_btf/sched_wakeup")
@@ -142,69 +148,12 @@ int BPF_PROG(woken, struct task_struct *task)
 	return 0;
 }
 
+/* ---- changes that only this probe sees ---- */
+
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(woken_new, struct task_struct *task)
 {
 	account_woken(task);
-	return 0;
-}
-
-/* ---- who ends a long sleep ---- */
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct interrupts);
-} interrupts SEC(".maps");
-
-static __always_inline struct interrupts *interrupts_here(void)
-{
-	__u32 cpu = bpf_get_smp_processor_id();
-
-	return bpf_map_lookup_elem(&interrupts, &cpu);
-}
-
-#include <probes/kit/interrupt_programs.bpf.h>
-
-static __always_inline void describe_sleep(struct where_part *part, struct task_struct *task)
-{
-	struct task_struct *waker = bpf_get_current_task_btf();
-	struct interrupts *here = interrupts_here();
-	struct pt_regs *regs;
-
-	part->waker_source = here ? context_of(here, waker) : WHY_INTERRUPT;
-	if (part->waker_source == WHY_NO_SOURCE) {
-		part->waker_tid = waker->pid;
-		part->waker_tgid = waker->tgid;
-		bpf_probe_read_kernel_str(part->waker_comm, sizeof(part->waker_comm), waker->comm);
-	}
-	part->stack_size = bpf_get_task_stack(task, part->stack, sizeof(part->stack), 0);
-	if ((part->what & (WHERE_NO_CALL | WHERE_IN_FAULT | WHERE_CALL_32)) ||
-	    !bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
-		return;
-	regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	part->args[0] = first_argument(regs);
-	part->args[1] = second_argument(regs);
-}
-
-SEC("tp_btf/sched_waking")
-int BPF_PROG(waking, struct task_struct *task)
-{
-	struct where_thread *own = find_thread(task);
-	struct where_part *part;
-	__u64 now;
-
-	if (!own || own->state == WHERE_CPU || own->state == WHERE_READY || own->woken_ns)
-		return 0;
-	now = bpf_ktime_get_ns();
-	if (!is_long(own, now))
-		return 0;
-	part = begin_part(task, own, now);
-	if (!part)
-		return 0;
-	describe_sleep(part, task);
-	bpf_ringbuf_submit(part, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
@@ -234,11 +183,12 @@ static __always_inline __u32 holder_of(void *lock, __u32 flags)
 SEC("tp_btf/contention_begin")
 int BPF_PROG(waits_for_lock, void *lock, unsigned int flags)
 {
+	struct where_control *control = account_control();
 	struct where_thread *own;
 
-	if (flags & LCB_F_SPIN)
+	if (!control || flags & LCB_F_SPIN)
 		return 0;
-	own = find_thread(bpf_get_current_task_btf());
+	own = account_of(control, bpf_get_current_task_btf());
 	if (!own)
 		return 0;
 	own->holder = holder_of(lock, flags);
@@ -249,8 +199,10 @@ int BPF_PROG(waits_for_lock, void *lock, unsigned int flags)
 SEC("tp_btf/contention_end")
 int BPF_PROG(has_lock, void *lock)
 {
-	struct where_thread *own = find_thread(bpf_get_current_task_btf());
+	struct where_control *control = account_control();
+	struct where_thread *own;
 
+	own = control ? account_of(control, bpf_get_current_task_btf()) : NULL;
 	if (own && own->lock == (__u64)lock)
 		own->lock = 0;
 	return 0;
@@ -260,22 +212,24 @@ int BPF_PROG(has_lock, void *lock)
 
 struct where_report report = {}; /* the iterator runs once at a time */
 
-static __always_inline bool is_consistent(const struct where_thread *own)
+static __always_inline bool is_consistent(const struct where_control *control,
+					  const struct where_thread *own)
 {
 	__u64 sum = 0;
 
 #pragma unroll
 	for (int i = 0; i < WHERE_STATES; i++)
 		sum += own->ns[i];
-	return sum == in_window(own->begin_ns, own->since_ns);
+	return sum == in_window(control, own->begin_ns, own->since_ns);
 }
 
-static __always_inline void copy_account(struct where_thread *own)
+static __always_inline void copy_account(const struct where_control *control,
+					 struct where_thread *own)
 {
 	for (int i = 0; i < 8; i++) {
 		report.at_ns = bpf_ktime_get_ns();
 		bpf_probe_read_kernel(&report.account, sizeof(report.account), own);
-		if (is_consistent(&report.account))
+		if (is_consistent(control, &report.account))
 			return;
 	}
 	report.flags |= WHERE_TORN;
@@ -285,15 +239,16 @@ static __always_inline void copy_account(struct where_thread *own)
 SEC("iter/task")
 int read_threads(struct bpf_iter__task *ctx)
 {
+	struct where_control *control = account_control();
 	struct task_struct *task = ctx->task;
 	struct where_thread *own;
 
-	if (!task)
+	if (!control || !task)
 		return 0;
-	own = find_thread(task);
+	own = account_of(control, task);
 	if ((!own && task_state(task) & TASK_DEAD) || !task_wanted(&config, task))
 		return 0;
-	report.of = key_of(task, own);
+	report.of = account_key(control, task, own);
 	report.start_ns = task->start_time;
 	report.cgroup = task_cgroup(task);
 	report.kernel.run_ns = task->se.sum_exec_runtime;
@@ -302,12 +257,12 @@ int read_threads(struct bpf_iter__task *ctx)
 	report.kernel.system_ns = task->stime;
 	report.tgid = task->tgid;
 	report.flags = task->flags & PF_KTHREAD ? WHERE_KERNEL : 0;
-	name_key(report.comm, task);
+	account_name(control, report.comm, task);
 	report.account.task = 0;
 	report.at_ns = bpf_ktime_get_ns();
 	if (own) {
-		store_ordered(&own->pass, control.pass);
-		copy_account(own);
+		store_ordered(&own->pass, control->pass);
+		copy_account(control, own);
 	}
 	bpf_seq_write(ctx->meta->seq, &report, sizeof(report));
 	return 0;

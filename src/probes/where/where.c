@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -11,10 +13,10 @@
 #include <bpf/libbpf.h>
 
 #include <core/clock.h>
+#include <probes/kit/account_host.h>
 #include <probes/kit/bpf_probe.h>
 #include <probes/kit/kernel.h>
 #include <probes/kit/methods.h>
-#include <probes/kit/preempt_count.h>
 #include <probes/kit/tracing.h>
 
 #include "calls.h"
@@ -24,8 +26,9 @@
 #include "where.skel.h"
 
 #define REPORTS_AT_ONCE 64
-#define MAX_MORE 20
-#define MAX_LINKS (PROBE_PROGRAMS + MAX_MORE)
+#define MAX_LINKS (PROBE_PROGRAMS + 4)
+#define LEAST_LINES 32768 /* entries for threads that cost little: 8 MB */
+#define MOST_LINES 131072
 #define SOON_NS 100000
 #define POLL_NS 50000000ULL
 #define MOST_PARTS 400 /* between two readings; more raise the threshold */
@@ -37,9 +40,8 @@ static const struct probe_method methods[] = {
 		.mechanism = "own clock at the scheduler's tracepoints; what a thread sleeps for "
 			     "by the kernel's flags and the registers of its system call",
 		.needs = "BPF tracepoints with BTF, and iterators",
-		/* The end of a state before its beginning, so that none begins unseen. */
-		.programs = { "began", "executed", "switched", "woken", "woken_new" },
-		.loaded = { "prime", "read_threads" },
+		.programs = { "began", "executed", "woken_new" },
+		.loaded = { "prime", "read_threads", "switched", "woken" },
 	},
 };
 
@@ -48,13 +50,14 @@ struct where {
 	struct where_bpf *skel;
 	struct bpf_link *links[MAX_LINKS];
 	int nr_links;
-	const char *more[MAX_MORE]; /* programs besides those of the method */
-	int nr_more;
 	bool sees_locks;
+	struct account_host account;
+	struct where_control *control; /* mapped: of the account */
 	enum lat_by by; /* what sums are of */
 	bool explains; /* long parts are kept, and who ended them */
 	struct where_window window;
 	struct where_sums sums;
+	uint64_t lost_ends; /* threads whose end found no room in the kernel */
 	struct waits *waits; /* NULL: they are not kept */
 };
 
@@ -76,40 +79,72 @@ static int attach(struct where *where, const char *name)
 	return 0;
 }
 
-static int attach_all(struct where *where)
+static const char *const lock_programs[] = { "waits_for_lock", "has_lock", NULL };
+
+static int attach_each(struct where *where, const char *const *names)
 {
-	const char *const *names = methods[0].programs;
 	int err = 0;
 
-	for (int i = 0; !err && names[i]; i++)
-		err = attach(where, names[i]);
-	for (int i = 0; !err && i < where->nr_more; i++)
-		err = attach(where, where->more[i]);
+	while (!err && *names)
+		err = attach(where, *names++);
+	return err;
+}
+
+static int attach_all(struct where *where)
+{
+	int err = attach_each(where, methods[0].programs);
+
+	if (!err && where->sees_locks)
+		err = attach_each(where, lock_programs);
+	return err;
+}
+
+/*
+ * When all probes are open: the programs that none of them hosts, then the state of each thread.
+ * The end of a state is attached before its beginning, so that none begins unseen.
+ */
+static int prepare(struct probe *probe, uint64_t at_ns)
+{
+	struct where *where = where_of(probe);
+	int err = 0;
+
+	(void)at_ns;
+	if (!where->account.has_switches)
+		err = attach(where, "switched");
+	if (!err && !where->account.has_wakeups)
+		err = attach(where, "woken");
 	return err ? err : probe__run_iterator(where->skel->progs.prime, NULL);
 }
 
-static void add_all(struct where *where, const char *const *names)
+/* Twice as many entries as threads, if that is not too much memory. */
+static unsigned int choose_lines(void)
 {
-	while (*names)
-		where->more[where->nr_more++] = *names++;
+	FILE *file = fopen("/proc/loadavg", "re");
+	unsigned int threads = 0, lines = LEAST_LINES;
+
+	if (file) {
+		if (fscanf(file, "%*s %*s %*s %*u/%u", &threads) != 1)
+			threads = 0;
+		fclose(file);
+	}
+	while (lines < MOST_LINES && lines / 2 < threads)
+		lines *= 2;
+	return lines;
 }
 
-/* The programs that only some kernels need, or have. */
-static void choose_more(struct where *where)
+static int map_control(struct where *where)
 {
-	static const char *const locks[] = { "waits_for_lock", "has_lock", NULL };
-	static const char *const wakers[] = { "waking", NULL };
+	int fd = bpf_map__fd(where->skel->maps.account);
+	void *at = mmap(NULL, sizeof(*where->control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-	where->nr_more = 0;
-	where->sees_locks = kernel__has_tracepoint("contention_begin");
-	if (where->sees_locks)
-		add_all(where, locks);
-	if (!where->explains)
-		return;
-	add_all(where, wakers);
-	add_all(where, preempt_count_programs);
-	if (!PREEMPT_COUNT_FIND(where->skel->rodata))
-		add_all(where, preempt_count_vectors);
+	if (at == MAP_FAILED)
+		return -errno;
+	where->control = at;
+	where->control->opened_ns = where->control->closed_ns = UINT64_MAX;
+	where->control->by = where->by;
+	where->control->line_mask = bpf_map__max_entries(where->skel->maps.lines) - 1;
+	calls__fill(where->control->call_states, where->control->call_states_32);
+	return 0;
 }
 
 static int load(struct where *where, const struct lat_config *config)
@@ -120,23 +155,24 @@ static int load(struct where *where, const struct lat_config *config)
 	if (!where->skel)
 		return -errno;
 	memcpy((void *)&where->skel->rodata->config, config, sizeof(*config));
-	where->skel->rodata->by = where->by;
-	calls__fill((uint8_t *)where->skel->rodata->call_states,
-		    (uint8_t *)where->skel->rodata->call_states_32);
-	choose_more(where);
+	where->sees_locks = kernel__has_tracepoint("contention_begin");
 	err = methods__select(&methods[0], false, where->skel->obj);
-	for (int i = 0; !err && i < where->nr_more; i++)
-		err = probe__load_too(where->skel->obj, where->more[i]);
+	for (int i = 0; !err && where->sees_locks && lock_programs[i]; i++)
+		err = probe__load_too(where->skel->obj, lock_programs[i]);
 	if (!err)
-		err = bpf_map__set_max_entries(where->skel->maps.interrupts,
-					       (uint32_t)libbpf_num_possible_cpus());
-	return err ? err : bpf_object__load_skeleton(where->skel->skeleton); /* also maps .bss */
+		err = bpf_map__set_max_entries(where->skel->maps.lines, choose_lines());
+	if (!err)
+		err = bpf_object__load_skeleton(where->skel->skeleton);
+	return err ? err : map_control(where);
 }
 
 static void release(struct where *where)
 {
 	while (where->nr_links)
 		bpf_link__destroy(where->links[--where->nr_links]);
+	if (where->control)
+		munmap(where->control, sizeof(*where->control));
+	where->control = NULL;
 	waits__free(where->waits);
 	where->waits = NULL;
 	where_bpf__destroy(where->skel);
@@ -186,6 +222,9 @@ static int open_where(struct probe **out, const struct probe_ops *ops,
 		free(where);
 		return err;
 	}
+	where->account.obj = where->skel->obj;
+	where->account.explains = where->explains;
+	account_host__offer(&where->account);
 	*out = &where->common;
 	return 0;
 }
@@ -195,6 +234,7 @@ static int close_where(struct probe *probe, char why[RUN_TEXT])
 	struct where *where = where_of(probe);
 
 	(void)why;
+	account_host__withdraw(&where->account);
 	release(where);
 	sums__free(&where->sums);
 	free(where);
@@ -259,7 +299,7 @@ static int take_ended(void *context, const void *key, const void *value)
 	const struct where_key *of = key;
 	int err;
 
-	if (of->pass == where->skel->data->control.pass)
+	if (of->pass == where->control->pass)
 		return 0;
 	err = sums__add_ended(&where->sums, of, value);
 	if (!err)
@@ -273,7 +313,7 @@ static int take_sleep(void *context, const void *key, const void *value)
 	const struct where_sleep_key *sleep = key;
 	int err;
 
-	if (sleep->of.pass == where->skel->data->control.pass)
+	if (sleep->of.pass == where->control->pass)
 		return 0;
 	err = sums__add_sleep(&where->sums, &sleep->of, value);
 	if (!err)
@@ -286,7 +326,7 @@ static int read_threads(struct where *where)
 	int fd, err;
 
 	sums__begin(&where->sums);
-	__atomic_fetch_add(&where->skel->data->control.pass, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&where->control->pass, 1, __ATOMIC_SEQ_CST);
 	fd = probe__open_iterator(where->skel->progs.read_threads, NULL);
 	if (fd < 0)
 		return fd;
@@ -295,16 +335,28 @@ static int read_threads(struct where *where)
 	return err;
 }
 
+/* What found no room in the kernel's maps since the last time. */
+static int take_lost(struct where *where)
+{
+	struct where_control *control = where->control;
+	uint64_t ends = __atomic_exchange_n(&control->lost_ends, 0, __ATOMIC_SEQ_CST);
+	uint64_t ns = __atomic_exchange_n(&control->lost_ns, 0, __ATOMIC_SEQ_CST);
+
+	where->lost_ends += ends;
+	return sums__add_lost(&where->sums, ends, ns);
+}
+
 /* Those that live first, then those that have ended: see struct where_key. */
 static int read_all(struct where *where)
 {
 	int err = read_threads(where);
 
+	where->control->ended = 0;
 	if (!err)
 		err = probe__each_entry(where->skel->maps.ended, take_ended, where);
 	if (!err)
 		err = probe__each_entry(where->skel->maps.sleeps, take_sleep, where);
-	return err;
+	return err ? err : take_lost(where);
 }
 
 /* ---- the window ---- */
@@ -321,7 +373,7 @@ static uint64_t soon(uint64_t *at_ns)
 /* Few enough parts that reading them costs little, and as many as that. */
 static void adapt(struct where *where, int taken)
 {
-	uint64_t *over_ns = (uint64_t *)&where->skel->data->control.over_ns;
+	uint64_t *over_ns = (uint64_t *)&where->control->over_ns;
 
 	if (taken > MOST_PARTS)
 		*over_ns *= 2;
@@ -338,10 +390,14 @@ static int take_parts(struct where *where)
 	return taken < 0 ? taken : 0;
 }
 
+/* Reads what has ended before the kernel has no room for more. */
 static int poll_where(struct probe *probe, uint64_t at_ns)
 {
+	struct where *where = where_of(probe);
+	int err = where->control->ended > WHERE_ENDED / 4 ? read_all(where) : 0;
+
 	(void)at_ns;
-	return take_parts(where_of(probe));
+	return err ? err : take_parts(where);
 }
 
 static int open_window(struct probe *probe, uint64_t at_ns)
@@ -350,8 +406,8 @@ static int open_window(struct probe *probe, uint64_t at_ns)
 
 	(void)at_ns;
 	if (where->waits)
-		where->skel->data->control.over_ns = LEAST_NS;
-	where->window.opened_ns = soon((uint64_t *)&where->skel->data->control.opened_ns);
+		where->control->over_ns = LEAST_NS;
+	where->window.opened_ns = soon((uint64_t *)&where->control->opened_ns);
 	return 0;
 }
 
@@ -377,7 +433,7 @@ static int close_window(struct probe *probe, uint64_t at_ns)
 	struct where *where = where_of(probe);
 
 	(void)at_ns;
-	where->window.closed_ns = soon((uint64_t *)&where->skel->data->control.closed_ns);
+	where->window.closed_ns = soon((uint64_t *)&where->control->closed_ns);
 	return 0;
 }
 
@@ -389,6 +445,29 @@ static int stop(struct probe *probe, uint64_t at_ns)
 	while (clock__now_ns() <= where_of(probe)->window.closed_ns)
 		nanosleep(&pause, NULL);
 	return 0;
+}
+
+static void note(FILE *out, uint64_t count, const char *what)
+{
+	if (count)
+		fprintf(out, "%s%" PRIu64 " %s", ftell(out) ? "; " : "", count, what);
+}
+
+/* What is not known, and why. */
+static void say_unknown(const struct where *where, char text[RUN_TEXT])
+{
+	const struct where_control *control = where->control;
+	FILE *out = fmemopen(text, RUN_TEXT, "w");
+
+	text[0] = '\0';
+	if (!out)
+		return;
+	note(out, control->hidden, "switches were hidden from BPF programs");
+	note(out, where->sums.without, "threads had no account");
+	note(out, where->lost_ends, "threads ended without room for their account");
+	note(out, control->lost_sleeps, "sleeps without room for their system call");
+	note(out, control->dropped, "long waits without room for their cause");
+	fclose(out);
 }
 
 /* Life by the kernel's stamps, against the parts. */
@@ -415,7 +494,7 @@ static int end_interval(struct probe *probe, uint64_t at_ns)
 
 	if (!err)
 		check(where, &probe->entry->check.time);
-
+	say_unknown(where, probe->entry->check.why);
 	if (!err)
 		err = columns__add(probe->entry->table, probe->entry->more[RUN_SLEEPS],
 				   at_ns - where->window.opened_ns, &where->sums, where->by,
@@ -442,6 +521,7 @@ const struct probe_ops where_probe = {
 	.open = open_where,
 	.describe = describe,
 	.steps = {
+		[PROBE_PREPARE] = prepare,
 		[PROBE_OPEN] = open_window,
 		[PROBE_START] = start,
 		[PROBE_POLL] = poll_where,

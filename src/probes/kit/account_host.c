@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "account_host.h"
+
+#include <stddef.h>
+
+#include <bpf/libbpf.h>
+
+static struct account_host *offered;
+
+void account_host__offer(struct account_host *account)
+{
+	offered = account;
+}
+
+void account_host__withdraw(const struct account_host *account)
+{
+	if (offered == account)
+		offered = NULL;
+}
+
+int account_host__share(struct bpf_object *obj, struct account_host **account)
+{
+	static const char *const names[] = { "account", "lines",  "threads",
+					     "ended",	"sleeps", "long_parts" };
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sizeof(names) / sizeof(names[0]); i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(obj, names[i]);
+
+		if (offered)
+			err = bpf_map__reuse_fd(map, bpf_object__find_map_fd_by_name(offered->obj,
+										     names[i]));
+		else
+			err = bpf_map__set_autocreate(map, false);
+	}
+	*account = offered;
+	return err;
+}

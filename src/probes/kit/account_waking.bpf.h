@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A part of the account of threads: who ended a long sleep, and with what stack. */
+#ifndef LATSCOPE_PROBES_KIT_ACCOUNT_WAKING_BPF_H
+#define LATSCOPE_PROBES_KIT_ACCOUNT_WAKING_BPF_H
+
+#include "account.bpf.h"
+
+static __always_inline __u64 first_argument(struct pt_regs *regs)
+{
+#if defined(__TARGET_ARCH_x86)
+	return regs->di;
+#else
+	return regs->orig_x0;
+#endif
+}
+
+static __always_inline __u64 second_argument(struct pt_regs *regs)
+{
+#if defined(__TARGET_ARCH_x86)
+	return regs->si;
+#else
+	return regs->regs[1];
+#endif
+}
+
+static __always_inline void describe_sleep(struct where_part *part, struct task_struct *task,
+					   struct task_struct *waker, __u32 source)
+{
+	struct pt_regs *regs;
+
+	part->waker_source = source;
+	if (source == WHY_NO_SOURCE) {
+		part->waker_tid = waker->pid;
+		part->waker_tgid = waker->tgid;
+		bpf_probe_read_kernel_str(part->waker_comm, sizeof(part->waker_comm), waker->comm);
+	}
+	part->stack_size = bpf_get_task_stack(task, part->stack, sizeof(part->stack), 0);
+	if ((part->what & (WHERE_NO_CALL | WHERE_IN_FAULT | WHERE_CALL_32)) ||
+	    !bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+		return;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	part->args[0] = first_argument(regs);
+	part->args[1] = second_argument(regs);
+}
+
+/*
+ * The wakeup of a thread is requested, by `waker` unless `source` is an interrupt: sends its sleep
+ * if it was long. Its stack and registers are still those of the sleep.
+ */
+static __noinline int account_waking(struct task_struct *task, struct task_struct *waker,
+				     __u32 source)
+{
+	struct where_control *control = account_control();
+	struct where_thread *own = control ? account_of(control, task) : NULL;
+	struct where_part *part;
+	__u64 now;
+
+	if (!own || own->state == WHERE_CPU || own->state == WHERE_READY || own->woken_ns)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (!is_long(control, own, now))
+		return 0;
+	part = begin_part(control, task, own, now);
+	if (!part)
+		return 0;
+	describe_sleep(part, task, waker, source);
+	bpf_ringbuf_submit(part, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+#endif
