@@ -352,9 +352,8 @@ static __always_inline void add_witness(struct where_witness *to, struct task_st
 	__sync_fetch_and_add(&to->system_ns, task->stime);
 }
 
-static __always_inline struct where_ended *ended_of(struct where_control *control,
-						    struct task_struct *task,
-						    const struct where_thread *own)
+static __always_inline struct where_ended *
+ended_of(struct where_control *control, struct task_struct *task, const struct where_thread *own)
 {
 	struct where_key key = account_key(control, task, own);
 	struct where_ended fresh = {}, *found = bpf_map_lookup_elem(&ended, &key);

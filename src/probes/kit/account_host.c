@@ -36,3 +36,9 @@ int account_host__share(struct bpf_object *obj, struct account_host **account)
 	*account = offered;
 	return err;
 }
+
+void account_host__leave(void)
+{
+	if (offered)
+		offered->has_switches = offered->has_wakeups = offered->has_wakers = false;
+}

@@ -31,4 +31,7 @@ void account_host__withdraw(const struct account_host *account);
  */
 int account_host__share(struct bpf_object *obj, struct account_host **account);
 
+/* The programs that hosted are gone. */
+void account_host__leave(void);
+
 #endif

@@ -289,6 +289,8 @@ static void runqlat_close(struct bpf_probe *probe)
 {
 	struct runqlat *runqlat = probe->skel;
 
+	if (runqlat->account)
+		account_host__leave();
 	queue_clock__close(&runqlat->clock);
 	runqlat_bpf__destroy(runqlat->skel);
 	free(runqlat);
