@@ -324,6 +324,8 @@ static __always_inline struct where_part *begin_part(struct where_control *contr
 	part->tgid = task->tgid;
 	part->waker_tid = part->waker_tgid = part->waker_source = 0;
 	part->stack_size = 0;
+	part->wanted = task_wanted(&config, task);
+	part->pad = 0;
 	__builtin_memset(part->waker_comm, 0, sizeof(part->waker_comm));
 	bpf_probe_read_kernel_str(part->comm, sizeof(part->comm), task->comm);
 	return part;

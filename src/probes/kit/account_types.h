@@ -122,10 +122,12 @@ struct where_part {
 		waker_tgid; /* 0: no task, or unknown; of a sleep only, as all that follows */
 	__u32 waker_source; /* enum why_source */
 	__s32 stack_size; /* bytes of `stack`; negative: it could not be taken */
+	__u32 wanted; /* the filters accept the thread; others are for chains */
+	__u32 pad;
 	char comm[LAT_COMM_LEN], waker_comm[LAT_COMM_LEN];
 	__u64 stack[WHERE_FRAMES]; /* kernel, innermost first */
 };
-_Static_assert(sizeof(struct where_part) == 296, "where_part has no padding");
+_Static_assert(sizeof(struct where_part) == 304, "where_part has no padding");
 
 /* What its programs have in common: the one element of `account`. */
 struct where_control {

@@ -50,7 +50,7 @@ struct where {
 	struct where_bpf *skel;
 	struct bpf_link *links[MAX_LINKS];
 	int nr_links;
-	bool sees_locks;
+	bool sees_locks, sees_calls;
 	struct account_host account;
 	struct where_control *control; /* mapped: of the account */
 	enum lat_by by; /* what sums are of */
@@ -156,6 +156,7 @@ static int load(struct where *where, const struct lat_config *config)
 		return -errno;
 	memcpy((void *)&where->skel->rodata->config, config, sizeof(*config));
 	where->sees_locks = kernel__has_tracepoint("contention_begin");
+	where->sees_calls = kernel__enum_value("BPF_FUNC_task_pt_regs") >= 0;
 	err = methods__select(&methods[0], false, where->skel->obj);
 	for (int i = 0; !err && where->sees_locks && lock_programs[i]; i++)
 		err = probe__load_too(where->skel->obj, lock_programs[i]);
@@ -249,8 +250,9 @@ static int describe(struct probe *probe)
 
 	snprintf(entry->name, sizeof(entry->name), "%s", probe->ops->name);
 	snprintf(entry->method, sizeof(entry->method), "%s", methods[0].name);
-	snprintf(entry->mechanism, sizeof(entry->mechanism), "%s%s", methods[0].mechanism,
-		 where->sees_locks ? "" : "; this kernel does not show waits for its own locks");
+	snprintf(entry->mechanism, sizeof(entry->mechanism), "%s%s%s", methods[0].mechanism,
+		 where->sees_locks ? "" : "; this kernel does not show waits for its own locks",
+		 where->sees_calls ? "" : "; this kernel does not show the system call of a sleep");
 	err = columns__new(&entry->table, &entry->more[RUN_SLEEPS]);
 	if (!err && where->explains)
 		err = waits__new_tables(&entry->more[RUN_WAITS], &entry->more[RUN_CAUSES]);
@@ -453,6 +455,12 @@ static void note(FILE *out, uint64_t count, const char *what)
 		fprintf(out, "%s%" PRIu64 " %s", ftell(out) ? "; " : "", count, what);
 }
 
+static void note_lack(FILE *out, bool lacks, const char *what)
+{
+	if (lacks)
+		fprintf(out, "%sthis kernel does not show %s", ftell(out) ? "; " : "", what);
+}
+
 /* What is not known, and why. */
 static void say_unknown(const struct where *where, char text[RUN_TEXT])
 {
@@ -467,6 +475,8 @@ static void say_unknown(const struct where *where, char text[RUN_TEXT])
 	note(out, where->lost_ends, "threads ended without room for their account");
 	note(out, control->lost_sleeps, "sleeps without room for their system call");
 	note(out, control->dropped, "long waits without room for their cause");
+	note_lack(out, !where->sees_locks, "waits for its locks");
+	note_lack(out, !where->sees_calls, "the system call of a sleep");
 	fclose(out);
 }
 
