@@ -21,6 +21,11 @@ uint64_t clock__unix_ns(void)
 	return read_ns(CLOCK_REALTIME);
 }
 
+uint64_t clock__boot_ns(void)
+{
+	return read_ns(CLOCK_BOOTTIME);
+}
+
 struct timespec clock__timespec(uint64_t ns)
 {
 	return (struct timespec){ .tv_sec = (time_t)(ns / NS_PER_SEC),

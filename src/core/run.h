@@ -22,7 +22,7 @@
 #define RUN_SCHEMA 3 /* docs/format.md */
 #define RUN_METRICS 6 /* maximum metrics of a probe */
 #define RUN_PROBES 8
-#define RUN_MORE 6 /* further tables of a probe, after its own and the two of `why` */
+#define RUN_MORE 7 /* further tables of a probe, after its own and the two of `why` */
 #define RUN_TABLES (3 + RUN_MORE) /* maximum tables of a probe */
 #define RUN_ALL_TABLES (2 + RUN_PROBES * RUN_TABLES) /* and of a run */
 #define RUN_LABELS 16
@@ -80,9 +80,9 @@ struct run_check {
 
 /*
  * Further tables: of tierlat what each CHA counted, the pages of processes, what it changed; of
- * where what threads slept for, its worst waits, and who caused waits.
+ * where what threads slept for, its worst waits, who caused waits, and long sleeps by stack.
  */
-enum run_more { RUN_CHA, RUN_PAGES, RUN_ACTIONS, RUN_SLEEPS, RUN_WAITS, RUN_CAUSES };
+enum run_more { RUN_CHA, RUN_PAGES, RUN_ACTIONS, RUN_SLEEPS, RUN_WAITS, RUN_CAUSES, RUN_STACKS };
 
 struct run_probe {
 	char name[RUN_NAME]; /* "iolat" */
@@ -131,6 +131,8 @@ struct run_label {
 struct run {
 	char start_utc[RUN_NAME]; /* ISO 8601 */
 	uint64_t start_mono_ns; /* CLOCK_MONOTONIC when the window opened */
+	/* CLOCK_REALTIME and CLOCK_BOOTTIME minus CLOCK_MONOTONIC then; both 0: unknown */
+	uint64_t real_offset_ns, boot_offset_ns;
 	uint64_t duration_ns;
 	uint64_t span_from_ns, span_to_ns; /* of a recording; 0 and 0: it is the whole */
 	uint64_t interval_ns;

@@ -123,6 +123,8 @@ void recording__start(struct run *run)
 {
 	rundir__utc(time(NULL), run->start_utc, sizeof(run->start_utc));
 	run->start_mono_ns = clock__now_ns();
+	run->real_offset_ns = clock__unix_ns() - run->start_mono_ns;
+	run->boot_offset_ns = clock__boot_ns() - run->start_mono_ns;
 }
 
 /* Keeps the first error and the writer that caused it. */

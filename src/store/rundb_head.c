@@ -52,6 +52,8 @@ static int take_whole(sqlite3_stmt *row, char **text)
 static const struct rundb_column metas[] = {
 	{ META("start_utc", TEXT, start_utc) },
 	{ META("start_mono_ns", NUMBER, start_mono_ns) },
+	{ META("real_offset_ns", NUMBER, real_offset_ns) },
+	{ META("boot_offset_ns", NUMBER, boot_offset_ns) },
 	{ META("duration_ns", NUMBER, duration_ns) },
 	{ META("interval_ns", NUMBER, interval_ns) },
 	{ META("workload_outlived", NUMBER, workload_outlived) },

@@ -171,6 +171,10 @@ static void put_run(struct rundb_writer *writer, const struct run *run)
 	put_text(writer, "latscope", LATSCOPE_VERSION);
 	put_text(writer, "start_utc", run->start_utc);
 	put_number(writer, "start_mono_ns", run->start_mono_ns);
+	if (run->real_offset_ns) {
+		put_number(writer, "real_offset_ns", run->real_offset_ns);
+		put_number(writer, "boot_offset_ns", run->boot_offset_ns);
+	}
 	put_number(writer, "interval_ns", run->interval_ns);
 	put_text(writer, "workload", run->workload);
 	put_text(writer, "filter", run->filter);

@@ -14,11 +14,11 @@
 
 #include "calls.h"
 #include "chains.h"
+#include "stacks.h"
 #include "view_states.h"
 
 #define WORST 32 /* waits that are kept of an interval */
 #define MOST_CAUSES 2048 /* of an interval; others have no name */
-#define STACK_TEXT (WHERE_FRAMES * 18)
 
 struct cause {
 	uint32_t tgid, state;
@@ -36,6 +36,7 @@ struct waits {
 	struct ring_buffer *ring;
 	const struct names *names; /* while it takes */
 	struct chains *chains;
+	struct stacks *stacks;
 	struct worst worst[WORST]; /* in no order */
 	size_t nr_worst;
 	struct cause *causes;
@@ -108,7 +109,10 @@ static int take(void *context, void *record, size_t size)
 		return 0;
 	waits->taken++;
 	chains__add(waits->chains, part);
-	if (!part->wanted || !is_wait(part->what >> 16))
+	if (!part->wanted)
+		return 0;
+	stacks__add(waits->stacks, part);
+	if (!is_wait(part->what >> 16))
 		return 0;
 	chains__walk(waits->chains, part, &chain);
 	keep_worst(waits, part, &chain);
@@ -122,6 +126,8 @@ int waits__new(struct waits **out, int ring)
 	struct waits *waits = calloc(1, sizeof(*waits));
 	int err = waits ? chains__new(&waits->chains) : -ENOMEM;
 
+	if (!err)
+		err = stacks__new(&waits->stacks);
 	if (!err) {
 		waits->ring = ring_buffer__new(ring, take, waits, NULL);
 		err = waits->ring ? 0 : -errno;
@@ -140,6 +146,7 @@ void waits__free(struct waits *waits)
 		return;
 	ring_buffer__free(waits->ring);
 	chains__free(waits->chains);
+	stacks__free(waits->stacks);
 	free(waits->causes);
 	free(waits);
 }
@@ -169,6 +176,11 @@ static const struct table_column waits_columns[WAITS_COLUMNS] = {
 	[WAITS_NS] = { "ns", "ns", "how long", TABLE_INTEGER, false },
 	[WAITS_STACK] = { "stack", "", "addresses in the kernel, innermost first", TABLE_TEXT,
 			  false },
+	[WAITS_WAKER_PID] = { "waker_pid", "", "process of the thread that ended it", TABLE_INTEGER,
+			      false },
+	[WAITS_WAKER_TID] = { "waker_tid", "", "the thread; unknown: no thread did", TABLE_INTEGER,
+			      false },
+	[WAITS_WAKER] = { "waker", "", "its name", TABLE_TEXT, false },
 };
 
 static const struct table_column causes_columns[CAUSES_COLUMNS] = {
@@ -181,13 +193,15 @@ static const struct table_column causes_columns[CAUSES_COLUMNS] = {
 	[CAUSES_TIMES] = { "times", "", "how often", TABLE_INTEGER, false },
 };
 
-int waits__new_tables(struct table **worst, struct table **causes)
+int waits__new_tables(struct table *more[RUN_MORE])
 {
-	int err = *worst ? 0 : table__new(worst, waits_columns, WAITS_COLUMNS);
+	int err = 0;
 
-	if (!err && !*causes)
-		err = table__new(causes, causes_columns, CAUSES_COLUMNS);
-	return err;
+	if (!more[RUN_WAITS])
+		err = table__new(&more[RUN_WAITS], waits_columns, WAITS_COLUMNS);
+	if (!err && !more[RUN_CAUSES])
+		err = table__new(&more[RUN_CAUSES], causes_columns, CAUSES_COLUMNS);
+	return err ? err : sleep_stacks__new(&more[RUN_STACKS]);
 }
 
 static int set_comm(struct table *table, unsigned int column, const char *comm)
@@ -198,22 +212,11 @@ static int set_comm(struct table *table, unsigned int column, const char *comm)
 	return table__set_text(table, column, sanitize__text(clean, sizeof(clean), raw));
 }
 
-static int set_stack(struct table *table, const struct where_part *part)
-{
-	char text[STACK_TEXT] = "";
-	size_t len = 0;
-
-	for (int i = 0; i < part->stack_size / 8; i++)
-		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%llx", i ? " " : "",
-					(unsigned long long)part->stack[i]);
-	return table__set_text(table, WAITS_STACK, part->stack_size > 0 ? text : NULL);
-}
-
 static int add_wait(struct table *table, const struct worst *worst, uint64_t time_ns,
 		    const struct names *names, struct symbols *symbols)
 {
 	const struct where_part *part = &worst->part;
-	char call[CALLS_NAME], chain[CHAINS_TEXT];
+	char call[CALLS_NAME], chain[CHAINS_TEXT], stack[STACKS_TEXT];
 	int err = table__add_row(table, time_ns);
 
 	if (err)
@@ -230,7 +233,12 @@ static int add_wait(struct table *table, const struct worst *worst, uint64_t tim
 	if (!err)
 		err = table__set_text(table, WAITS_CHAIN, chain__text(&worst->chain, names, chain));
 	if (!err)
-		err = set_stack(table, part);
+		err = table__set_text(table, WAITS_STACK, stacks__text(part, stack));
+	if (!err && part->waker_tid && part->waker_source == WHY_NO_SOURCE) {
+		table__set_integer(table, WAITS_WAKER_PID, part->waker_tgid);
+		table__set_integer(table, WAITS_WAKER_TID, part->waker_tid);
+		err = set_comm(table, WAITS_WAKER, part->waker_comm);
+	}
 	if (!err && symbols && part->stack_size > 0 &&
 	    symbols__add(symbols, 0, (const uint64_t *)part->stack,
 			 (size_t)part->stack_size / sizeof(part->stack[0])) == -ENOMEM)
@@ -268,9 +276,11 @@ static int add_causes(struct waits *waits, struct table *table, uint64_t time_ns
 	return err;
 }
 
-int waits__add(struct waits *waits, struct table *worst, struct table *causes, uint64_t opened_ns,
-	       uint64_t time_ns, const struct names *names, struct symbols *symbols)
+int waits__add(struct waits *waits, struct table *const more[RUN_MORE],
+	       const struct waits_interval *interval, const struct names *names,
+	       struct symbols *symbols)
 {
+	const uint64_t opened_ns = interval->opened_ns, time_ns = interval->time_ns;
 	int err = 0;
 
 	qsort(waits->worst, waits->nr_worst, sizeof(*waits->worst), by_end);
@@ -278,11 +288,14 @@ int waits__add(struct waits *waits, struct table *worst, struct table *causes, u
 		uint64_t end_ns = waits->worst[i].part.end_ns;
 
 		end_ns = end_ns > opened_ns ? end_ns - opened_ns : 0;
-		err = add_wait(worst, &waits->worst[i], end_ns < time_ns ? end_ns : time_ns, names,
-			       symbols);
+		err = add_wait(more[RUN_WAITS], &waits->worst[i],
+			       end_ns < time_ns ? end_ns : time_ns, names, symbols);
 	}
 	if (!err)
-		err = add_causes(waits, causes, time_ns);
+		err = add_causes(waits, more[RUN_CAUSES], time_ns);
+	if (!err)
+		err = stacks__put(waits->stacks, more[RUN_STACKS], time_ns, interval->over_ns,
+				  symbols);
 	waits->nr_worst = waits->nr_causes = 0;
 	return err;
 }

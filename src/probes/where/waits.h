@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The long waits: the worst ones of an interval with their chains, and all of them by cause. */
+/*
+ * The long waits: the worst ones of an interval with their chains, and all of them by cause and by
+ * stack.
+ */
 #ifndef LATSCOPE_PROBES_WHERE_WAITS_H
 #define LATSCOPE_PROBES_WHERE_WAITS_H
 
-#include <core/table.h>
+#include <core/run.h>
 #include <host/names.h>
 
 #include "types.h"
@@ -17,6 +20,9 @@ enum waits_column {
 	WAITS_CHAIN, /* who ended it, and what that thread did meanwhile */
 	WAITS_NS,
 	WAITS_STACK, /* kernel stack, as in the events of why */
+	WAITS_WAKER_PID,
+	WAITS_WAKER_TID, /* unknown: no thread ended it */
+	WAITS_WAKER,
 	WAITS_COLUMNS,
 };
 
@@ -37,14 +43,21 @@ struct symbols;
 int waits__new(struct waits **waits, int ring);
 void waits__free(struct waits *waits);
 
-/* 0 or -ENOMEM. */
-int waits__new_tables(struct table **worst, struct table **causes);
+/* The tables RUN_WAITS, RUN_CAUSES and RUN_STACKS. 0 or -ENOMEM. */
+int waits__new_tables(struct table *more[RUN_MORE]);
 
 /* Reads what the programs have sent. Returns how many parts, or -errno. */
 int waits__take(struct waits *waits, const struct names *names);
 
-/* Adds the rows of an interval; times of rows are since `opened_ns`. 0 or -ENOMEM. */
-int waits__add(struct waits *waits, struct table *worst, struct table *causes, uint64_t opened_ns,
-	       uint64_t time_ns, const struct names *names, struct symbols *symbols);
+struct waits_interval {
+	uint64_t opened_ns; /* CLOCK_MONOTONIC; times of rows are since then */
+	uint64_t time_ns; /* its end */
+	uint64_t over_ns; /* how long a part must be to be sent */
+};
+
+/* Adds the rows of an interval to these tables. 0 or -ENOMEM. */
+int waits__add(struct waits *waits, struct table *const more[RUN_MORE],
+	       const struct waits_interval *interval, const struct names *names,
+	       struct symbols *symbols);
 
 #endif

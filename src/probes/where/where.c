@@ -255,7 +255,7 @@ static int describe(struct probe *probe)
 		 where->sees_calls ? "" : "; this kernel does not show the system call of a sleep");
 	err = columns__new(&entry->table, &entry->more[RUN_SLEEPS]);
 	if (!err && where->explains)
-		err = waits__new_tables(&entry->more[RUN_WAITS], &entry->more[RUN_CAUSES]);
+		err = waits__new_tables(entry->more);
 	return err;
 }
 
@@ -497,6 +497,22 @@ static void check(const struct where *where, struct run_checked *time)
 	time->kernel_high = time->kernel_low;
 }
 
+static int add_waits(struct where *where, uint64_t at_ns)
+{
+	const struct waits_interval interval = {
+		.opened_ns = where->window.opened_ns,
+		.time_ns = at_ns - where->window.opened_ns,
+		.over_ns = where->control->over_ns,
+	};
+	struct probe *probe = &where->common;
+	int err = take_parts(where);
+
+	if (err || !where->waits)
+		return err;
+	return waits__add(where->waits, probe->entry->more, &interval, probe->names,
+			  probe->symbols);
+}
+
 static int end_interval(struct probe *probe, uint64_t at_ns)
 {
 	struct where *where = where_of(probe);
@@ -510,13 +526,7 @@ static int end_interval(struct probe *probe, uint64_t at_ns)
 				   at_ns - where->window.opened_ns, &where->sums, where->by,
 				   probe->names);
 	sums__keep(&where->sums);
-	if (!err)
-		err = take_parts(where);
-	if (!err && where->waits)
-		err = waits__add(where->waits, probe->entry->more[RUN_WAITS],
-				 probe->entry->more[RUN_CAUSES], where->window.opened_ns,
-				 at_ns - where->window.opened_ns, probe->names, probe->symbols);
-	return err;
+	return err ? err : add_waits(where, at_ns);
 }
 
 const struct probe_ops where_probe = {
