@@ -11,7 +11,7 @@ $(OUT)/bench/correlation: $(CORRELATION)
 $(OUT)/bench/contrast: $(CONTRAST)
 $(OUT)/bench/cells: $(CELLS)
 $(OUT)/bench/fleet: $(FLEET)
-$(addprefix $(OUT)/bench/,power correlation contrast fleet cells): $(BASE_SRC:%.c=$(OUT)/%.o) $(OUT)/src/print/web_files.o
+$(addprefix $(OUT)/bench/,power correlation contrast fleet cells): $(BASE_SRC:%.c=$(OUT)/%.o) $(OUT)/src/print/web_files.o $(PROTO)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS_BASE) -o $@
 

@@ -5,11 +5,11 @@ WARN := -Wall -Wextra $(WERROR:%=-Werror) -Wshadow -Wstrict-prototypes -Wmissing
 CPPFLAGS += -Iinclude -Isrc -I$(OUT) -D_GNU_SOURCE -DLATSCOPE_VERSION='"$(VERSION)"'
 STD := -std=gnu11
 include mk/harden.mk
-LIBS_BASE := -ljson-c -lsqlite3 -lm
+LIBS_BASE := -ljson-c -lsqlite3 -lprotobuf-c -lz -lm
 # Without libdw, addresses in user stacks have no function names.
 LIBDW := $(if $(shell printf '\043include <elfutils/libdwfl.h>' | $(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 && echo y),-ldw)
 $(OUT)/src/symbols/elf.o $(OUT)/san/src/symbols/elf.o: CPPFLAGS += $(if $(LIBDW),-DLATSCOPE_LIBDW)
-LIBS := $(LIBDW) -lbpf -lelf -lz $(LIBS_BASE) -lcap-ng -lseccomp -lmicrohttpd -lncursesw -ltinfo
+LIBS := $(LIBDW) -lbpf -lelf $(LIBS_BASE) -lcap-ng -lseccomp -lmicrohttpd -lncursesw -ltinfo
 
 # The list of probes, for the objects that have a table of them: these are compiled again when it changes. The words of all are
 # built, so that recordings of all can be read.
@@ -21,7 +21,9 @@ SRC := $(sort $(filter-out %.bpf.c src/probes/kit/inject.c,$(call sources,src/*/
 ASM := $(patsubst %.S,$(OUT)/%.o,$(call sources,src/*/*/*.S) src/print/web_files.S src/net/clickhouse_files.S)
 # The allocator of the kernel module rmid also emulates RMIDs without it.
 SHARED := kmod/rmid/rmid_alloc.c kmod/rmid/procs.c kmod/rmid/book.c
-OBJ := $(SRC:%.c=$(OUT)/%.o) $(SHARED:%.c=$(OUT)/%.o) $(ASM)
+# What protoc-c makes of src/export/NAME.proto: NAME.pb-c.c and NAME.pb-c.h in $(OUT).
+PROTO := $(patsubst src/export/%.proto,$(OUT)/%.pb-c.o,$(wildcard src/export/*.proto))
+OBJ := $(SRC:%.c=$(OUT)/%.o) $(SHARED:%.c=$(OUT)/%.o) $(ASM) $(PROTO)
 
 # A warning of a newer compiler must not stop a user's build, so only test builds set WERROR. They compile everything
 # again if something was compiled without -Werror since.
@@ -35,7 +37,7 @@ $(OUT)/src/cli/version.o: $(shell mkdir -p $(OUT); echo '$(COMMIT)' | cmp -s - $
 
 # Once, before the first compile: is there all that the build needs? The error names what is missing, not a consequence.
 needs = { echo "make: $(1) is missing: 'scripts/deps build', as root, installs what the build needs" >&2; exit 1; }
-HEADERS := bpf/libbpf.h cap-ng.h curl/curl.h curses.h gelf.h json-c/json.h microhttpd.h seccomp.h sqlite3.h zlib.h
+HEADERS := bpf/libbpf.h cap-ng.h curl/curl.h curses.h gelf.h json-c/json.h microhttpd.h protobuf-c/protobuf-c.h seccomp.h sqlite3.h zlib.h
 $(OUT)/needs: scripts/deps
 	$(Q)mkdir -p $(@D)
 	$(Q)command -v $(firstword $(CC)) >/dev/null || $(call needs,$(firstword $(CC)))
@@ -65,6 +67,18 @@ $(OUT)/%.o: %.c $(STRICT)
 	$(call msg,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(STD) $(WARN) $(HARDEN) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@ $(lax)
+
+PROTOC_C ?= protoc-c
+$(OUT)/%.pb-c.c $(OUT)/%.pb-c.h: src/export/%.proto | $(OUT)/needs
+	$(call msg,PROTO,$@)
+	$(Q)command -v $(PROTOC_C) >/dev/null || $(call needs,$(PROTOC_C))
+	$(Q)$(PROTOC_C) --c_out=$(OUT) -Isrc/export $<
+
+$(PROTO): $(OUT)/%.o: $(OUT)/%.c $(STRICT)
+	$(call msg,CC,$@)
+	$(Q)$(CC) $(STD) $(WARN) $(HARDEN) $(CPPFLAGS) $(CFLAGS) -c $< -o $@ $(lax)
+# They must exist before the first compile; afterwards the .d files name them.
+$(filter $(OUT)/src/export/%,$(OBJ)) $(patsubst %.c,$(OUT)/san/%.o,$(wildcard src/export/*.c)): | $(PROTO:.o=.h)
 
 # It adds up 1,185 slots for each CPU.
 $(OUT)/src/core/hist.o: CFLAGS += -O3

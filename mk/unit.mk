@@ -4,7 +4,7 @@
 # program.
 SANITIZE := -O1 -g1 -Wno-format-truncation -Wno-maybe-uninitialized \
 	-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-BASE_SRC := $(call sources,src/core/*.c src/host/*.c src/store/*.c src/stats/*.c src/print/*.c) $(wildcard src/probes/*/words.c) src/cli/options.c src/cli/log.c
+BASE_SRC := $(call sources,src/core/*.c src/host/*.c src/store/*.c src/stats/*.c src/print/*.c src/export/*.c) $(wildcard src/probes/*/words.c) src/cli/options.c src/cli/log.c
 RMID_SRC := $(addprefix kmod/rmid/,rmid_alloc.c procs.c book.c count.c turns.c) tests/rmid/twin.c
 # What of the probes needs neither a kernel nor the rest of the program.
 PROBE_SRC := $(filter-out %.bpf.c %/command.c %/command_handler.c %/check.c \
@@ -44,7 +44,7 @@ $(OUT)/san/tests/unit/test_life.o: | $(OUT)/life.skel.h
 $(OUT)/tests/unit/test_life: $(addprefix $(OUT)/san/src/,probes/kit/kernel.o probes/kit/refusal.o probes/kit/tracing.o session/activity.o)
 $(OUT)/tests/unit/test_kernel_types: $(addprefix $(OUT)/san/src/probes/kit/,kernel.o tracing.o) | $(SKELS)
 $(OUT)/tests/unit/test_symbols: $(addprefix $(OUT)/san/src/symbols/,collector.o demangle.o elf.o kallsyms.o lookup.o mappings.o)
-$(addprefix $(OUT)/tests/unit/test_,activity chains kernel_types life refusal seccomp symbols): LIBS_BASE := $(LIBS)
+$(addprefix $(OUT)/tests/unit/test_,activity chains kernel_types life refusal seccomp sleep_stacks symbols): LIBS_BASE := $(LIBS)
 $(OUT)/tests/unit/test_serve: $(patsubst %,$(OUT)/san/src/%.o,net/bytes net/listen serve/exposition serve/exposition_otlp serve/exposition_proto serve/exposition_text serve/health serve/series serve/trigger)
 $(OUT)/tests/unit/test_metrics: $(OUT)/san/src/net/bytes.o $(patsubst %,$(OUT)/san/src/serve/%.o,exposition exposition_otlp exposition_proto exposition_text metrics)
 $(OUT)/tests/unit/test_recorder: $(patsubst %,$(OUT)/san/src/serve/%.o,recorder ring_files)
@@ -54,16 +54,16 @@ $(OUT)/tests/unit/test_why_pairs: $(OUT)/san/src/probes/kit/why_pairs.o
 $(OUT)/tests/unit/test_why_disks: $(OUT)/san/src/probes/iolat/why_disks.o
 $(OUT)/tests/unit/test_where_sums: $(OUT)/san/src/probes/where/sums.o
 $(OUT)/tests/unit/test_chains: $(patsubst %,$(OUT)/san/src/probes/where/%.o,chains)
+$(OUT)/tests/unit/test_sleep_stacks: $(patsubst %,$(OUT)/san/src/probes/where/%.o,calls stacks)
 $(OUT)/tests/unit/test_disk_blame: $(OUT)/san/src/probes/iolat/why_disks.o
 $(OUT)/tests/unit/test_moves: $(patsubst %,$(OUT)/san/tests/emu/msrfs/%.o,command emulator machine map moves queue state tor)
 $(OUT)/tests/unit/test_experiment: $(patsubst %,$(OUT)/san/src/experiment/%.o,matrix plan)
 $(OUT)/tests/unit/test_sender: $(patsubst %,$(OUT)/san/src/net/%.o,bytes gzip listen post sender)
 $(OUT)/tests/unit/test_spool: $(OUT)/san/src/serve/spool.o
-$(OUT)/tests/unit/test_spool: LIBS_BASE += -lz
 $(OUT)/tests/unit/test_clickhouse: $(patsubst %,$(OUT)/san/src/net/%.o,bytes clickhouse_rows clickhouse_server clickhouse_sql post)
-$(OUT)/tests/unit/test_sender: LIBS_BASE += -lmicrohttpd -lz
+$(OUT)/tests/unit/test_sender: LIBS_BASE += -lmicrohttpd
 $(OUT)/tests/unit/test_hostile: $(addprefix $(OUT)/san/src/cli/,report.o compare.o page.o)
-$(UNIT) $(EMU): $(OUT)/%: $(OUT)/san/%.o $(BASE_SAN) $(ASM)
+$(UNIT) $(EMU): $(OUT)/%: $(OUT)/san/%.o $(BASE_SAN) $(ASM) $(PROTO)
 	$(call msg,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $^ $(LIBS_BASE) -lcmocka -o $@

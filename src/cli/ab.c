@@ -340,7 +340,7 @@ static int print_matrix(struct ab *ab)
 		cell_table__print_text(stdout, &table, streams__color());
 	}
 	if (!err && ab->html)
-		code = page__write(ab->html, cell_table__print_html, &table);
+		code = page__write(ab->html, "page", cell_table__print_html, &table);
 	if (code == EXIT_DONE && table.verdicts[JUDGE_WORSE])
 		code = EXIT_WORSE;
 	if (err && code != EXIT_ERROR) {

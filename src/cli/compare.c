@@ -240,7 +240,7 @@ static int print(const struct compare *compare, struct comparison *comparison)
 	int err = 0;
 
 	if (compare->html)
-		return page__write(compare->html, print_page, comparison);
+		return page__write(compare->html, "page", print_page, comparison);
 	if (compare->options.csv) {
 		compare__print_csv(stdout, comparison);
 	} else if (!compare->options.json) {

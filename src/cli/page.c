@@ -76,11 +76,10 @@ static int write_as(const char *path, const struct caller *caller,
 		return fail(path, strerror(-err), "choose another file");
 	if (unread)
 		return fail(path, rundb__explain(unread), NULL);
-	log__note("page in %s", path);
 	return EXIT_DONE;
 }
 
-int page__write(const char *path, int (*print)(FILE *out, void *of), void *of)
+int page__write(const char *path, const char *what, int (*print)(FILE *out, void *of), void *of)
 {
 	const struct caller caller = caller__find();
 	int code;
@@ -93,5 +92,7 @@ int page__write(const char *path, int (*print)(FILE *out, void *of), void *of)
 		return fail(path, strerror(EPERM), "run latscope without sudo");
 	code = write_as(path, &caller, print, of);
 	caller__leave();
+	if (!code)
+		log__note("%s in %s", what, path);
 	return code;
 }

@@ -405,6 +405,7 @@ static int print_result(const struct record *record)
 		.has_table = has_table(record),
 		.is_why = record->kind->explains,
 		.is_account = record->kind->accounts,
+		.folded = record->folded,
 		.has_printed =
 			record->its->prints && record->its->prints(own_of(record, record->only)),
 	};

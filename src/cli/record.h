@@ -46,6 +46,7 @@ struct record {
 	struct option_row rows[RECORD_ROWS]; /* of record and top */
 	bool with_report; /* of record */
 	bool account_alone; /* of a probe that accounts: the others do not run */
+	bool folded; /* of the same: it prints stacks */
 	/* One for each probe, in the order of probe_list: */
 	void *own[RUN_PROBES]; /* what new() of the probe's command returned */
 	bool with[RUN_PROBES]; /* an option adds it */

@@ -59,6 +59,8 @@ static const struct option_row account_rows[] = {
 	{ OVER },
 	{ EVENTS },
 	{ "no-why", 0, NULL, "The parts alone: costs less", OPT_FLAG(account_alone) },
+	{ "folded", 0, NULL, "Print the stacks of long sleeps for flamegraph.pl: in us",
+	  OPT_FLAG(folded) },
 	{ 0 },
 };
 
@@ -114,6 +116,9 @@ static const char account_doc[] =
 	"  latscope where -d 10s                     all processes\n"
 	"  latscope where -d 10s -p 1234             one process\n"
 	"  latscope where --cgroup web.service -i 1s a line each second\n"
+	"  latscope where --folded -d 10s | grep -v ';work;' | flamegraph.pl > off-cpu.svg\n"
+	"                                            where long sleeps were in the kernel; only\n"
+	"                                            those over the threshold, 1 ms or more\n"
 	"  latscope where -- ./workload              while a command runs\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
@@ -274,6 +279,18 @@ static int check_why(struct record *record)
 	return 0;
 }
 
+static int check_folded(struct record *record)
+{
+	struct options *options = &record->options;
+
+	if (record->account_alone)
+		return options__fail(options, "--folded needs what --no-why leaves out");
+	if (options->json || options->csv || options->interval_ns)
+		return options__fail(options, "--folded prints stacks; leave out --json, --csv and "
+					      "-i");
+	return 0;
+}
+
 static int check(struct record *record, void *own)
 {
 	struct options *options = &record->options;
@@ -289,6 +306,8 @@ static int check(struct record *record, void *own)
 			return options__fail(options, "--tail-us '%s': unknown probe",
 					     options->tails.of[i].probe);
 	err = check_why(record);
+	if (!err && record->folded)
+		err = check_folded(record);
 	for (size_t i = 0; i < RUN_PROBES; i++)
 		record->top.adds_probe |= record->with[i];
 	if (!err && record->kind->on_screen)

@@ -7,6 +7,7 @@
 
 #include <core/hist.h>
 #include <core/pressure.h>
+#include <export/export.h>
 #include <print/report.h>
 #include <print/streams.h>
 #include <print/text.h>
@@ -32,13 +33,19 @@ static const char report_doc[] =
 	"  latscope report --all-intervals runs/20260102T030405Z\n"
 	"  latscope report --intervals runs/20260102T030405Z\n"
 	"  latscope report --json runs/20260102T030405Z | jq .\n"
-	"  latscope report --html page.html runs/20260102T030405Z\n\n"
+	"  latscope report --html page.html runs/20260102T030405Z\n"
+	"  latscope report --perfetto trace.pftrace runs/20260102T030405Z\n"
+	"                                            for ui.perfetto.dev\n"
+	"  latscope report --folded runs/20260102T030405Z | flamegraph.pl > off-cpu.svg\n"
+	"  latscope report --pprof off-cpu.pb.gz runs/20260102T030405Z\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage.";
 
 struct report {
 	struct options options;
 	const char *probe; /* only this one; NULL: all */
-	const char *html; /* write this file; NULL: print */
+	/* Write one of these files; NULL: print */
+	const char *html, *perfetto, *pprof;
+	bool folded; /* print stacks */
 	bool intervals;
 	uint64_t from_ns, to_ns; /* the part to show, since the window opened */
 	uint64_t slow_us; /* 0: the slowest 1 % */
@@ -62,7 +69,11 @@ static const struct option_row report_rows[] = {
 	  OPT_VALUE(rules.lines, 0) },
 	{ "from", 0, "TIME", "Only from TIME on, since the start: 12s, 1.5m",
 	  OPT_CALL_ON(set_from, from_ns) },
+	{ "folded", 0, NULL, "Print the stacks of long sleeps for flamegraph.pl: in us",
+	  OPT_FLAG(folded) },
 	{ "html", 0, "FILE", "Write a page for a browser: one file, no network", OPT_TEXT(html) },
+	{ "perfetto", 0, "FILE", "Write a trace for ui.perfetto.dev", OPT_TEXT(perfetto) },
+	{ "pprof", 0, "FILE", "Write the stacks of long sleeps for pprof", OPT_TEXT(pprof) },
 	{ "slow-us", 0, "N", "Events of N us or more are slow (slowest 1 %)",
 	  OPT_COUNT(slow_us, 1, 1ULL << HIST_OCTAVES) },
 	{ "confidence", 0, "PERCENT", "Confidence of the correlation (95)",
@@ -70,6 +81,34 @@ static const struct option_row report_rows[] = {
 	{ "to", 0, "TIME", "Only up to TIME", OPT_DURATION(to_ns) },
 	{ 0 },
 };
+
+/* The outputs that are of all probes. */
+static int check_outputs(struct options *options, const struct report *report)
+{
+	const struct {
+		const char *name;
+		bool given;
+	} outputs[] = { { "--folded", report->folded },
+			{ "--html", report->html },
+			{ "--perfetto", report->perfetto },
+			{ "--pprof", report->pprof } };
+	const char *given = NULL;
+
+	for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++) {
+		if (!outputs[i].given)
+			continue;
+		if (given)
+			return options__fail(options, "choose one of %s and %s", given,
+					     outputs[i].name);
+		given = outputs[i].name;
+	}
+	if (given && (options->json || options->csv || report->intervals || report->probe))
+		return options__fail(options,
+				     "%s is of the whole recording; leave out --json, --csv, "
+				     "--intervals and --probe",
+				     given);
+	return 0;
+}
 
 static int check(struct options *options, void *own)
 {
@@ -82,10 +121,8 @@ static int check(struct options *options, void *own)
 		return options__fail(options, "--csv cannot print intervals; use --json");
 	if (report->from_ns >= report->to_ns)
 		return options__fail(options, "--from must be before --to");
-	if (report->html && (options->json || options->csv || report->intervals || report->probe))
-		return options__fail(options,
-				     "--html writes the whole recording; leave out --json, --csv, "
-				     "--intervals and --probe");
+	if (check_outputs(options, report))
+		return -EINVAL;
 	if (options->csv && !report->probe)
 		return options__fail(options, "--csv prints one probe; choose it with -P");
 	/* A histogram can only be divided at the edge of a slot. */
@@ -169,13 +206,46 @@ static int print_page(FILE *out, void *of)
 	return whole__print_page(out, page->db, page->run, page->whole, page->top);
 }
 
-static int write_page(const struct report *report, struct rundb *db, const struct run *run,
+static int print_perfetto(FILE *out, void *of)
+{
+	const struct page *page = of;
+
+	return export__perfetto(out, page->db, page->run);
+}
+
+static int print_pprof(FILE *out, void *of)
+{
+	const struct page *page = of;
+
+	return export__pprof(out, page->run);
+}
+
+/* It has said why it failed. */
+static int write_file(const struct report *report, struct rundb *db, const struct run *run,
 		      const struct whole *whole)
 {
 	unsigned int top = report->options.top;
 	struct page page = { db, run, whole, top == OPTIONS_TOP ? WHOLE_PAGE_KEYS : top };
+	int code;
 
-	return page__write(report->html, print_page, &page) ? -ECANCELED : 0;
+	if (report->html)
+		code = page__write(report->html, "page", print_page, &page);
+	else if (report->perfetto)
+		code = page__write(report->perfetto, "trace", print_perfetto, &page);
+	else
+		code = page__write(report->pprof, "profile", print_pprof, &page);
+	return code ? -ECANCELED : 0;
+}
+
+/* Only some recordings have stacks. */
+static int export_stacks(const struct report *report, struct rundb *db, const struct run *run)
+{
+	if (!export__has_stacks(run)) {
+		log__error(report->options.args[0], "this recording has no stacks of long sleeps",
+			   "make one with: latscope where -o DIR");
+		return -ECANCELED;
+	}
+	return report->folded ? export__folded(stdout, run) : write_file(report, db, run, NULL);
 }
 
 /* A single probe has no time line and no correlation. */
@@ -184,11 +254,15 @@ static int read_and_print(const struct report *report, struct rundb *db, const s
 	struct whole *whole;
 	int err;
 
+	if (report->folded || report->pprof)
+		return export_stacks(report, db, run);
+	if (report->perfetto)
+		return write_file(report, db, run, NULL);
 	if (report->probe || report->options.csv)
 		return print_whole(report, db, run, NULL);
 	err = whole__new(&whole, db, run, &report->rules);
 	if (!err)
-		err = report->html ? write_page(report, db, run, whole)
+		err = report->html ? write_file(report, db, run, whole)
 				   : print_whole(report, db, run, whole);
 	whole__free(whole);
 	return err;
@@ -305,7 +379,7 @@ static int print_recording(const struct report *report, const char *path, struct
 	}
 	err = report->intervals ? print_intervals(report, db, view, first)
 				: read_and_print(report, db, view);
-	if (err && err != -ECANCELED) /* write_page() has said why */
+	if (err && err != -ECANCELED) /* write_file() has said why */
 		log__error(path, rundb__explain(err), NULL);
 close_db:
 	rundb__close(db);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <export/export.h>
 #include <print/probe_view.h>
 #include <print/streams.h>
 #include <print/text.h>
@@ -117,6 +118,8 @@ int result__print(const struct result *result)
 
 	if (result->recording)
 		code = print_report(result);
+	else if (result->folded)
+		err = export__folded(stdout, result->run);
 	else if (result->options->json)
 		err = print_json(result);
 	else if (!result->options->csv && !result->has_printed)

@@ -14,6 +14,7 @@ struct result {
 	bool has_printed; /* the probe printed text during the window */
 	bool is_why; /* why the slow samples were slow comes first */
 	bool is_account; /* the parts of all time; of each other probe, why it was slow */
+	bool folded; /* the stacks of long sleeps instead */
 	const char *recording; /* print what report prints, from there; NULL: the probes alone */
 };
 

@@ -79,9 +79,8 @@ const struct run_life *run__find_life(const struct run *run, uint64_t id)
 
 const char *run__more(unsigned int i)
 {
-	static const char *const names[RUN_MORE] = { "cha",    "pages", "actions",
-						     "sleeps", "waits", "causes",
-						     "stacks" };
+	static const char *const names[RUN_MORE] = { "cha",   "pages",	"actions", "sleeps",
+						     "waits", "causes", "stacks" };
 
 	return names[i];
 }

@@ -3,8 +3,8 @@
 # report --html: options, and what cannot be written. tests/cli/page.t opens pages in a browser.
 . "$(dirname "$0")/cli.sh"
 
-wrong 'a page as JSON' '--html writes the whole recording' report --html page.html --json a
-wrong 'a page of one probe' '--html writes the whole recording' report --html page.html -P iolat a
+wrong 'a page as JSON' '--html is of the whole recording' report --html page.html --json a
+wrong 'a page of one probe' '--html is of the whole recording' report --html page.html -P iolat a
 refuses 'no recording' 1 'a: there is no recording' report --html "$dir/page.html" "$dir/a"
 wrong 'a span without length' '--from must be before --to' report --from 2s --to 1s a
 wrong 'a span of nothing' 'invalid duration|--to 0' report --to 0 a
