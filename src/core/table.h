@@ -34,6 +34,7 @@ struct table_column {
 	 */
 	const char *mean_of, *mean_per;
 	uint64_t mean_scale;
+	bool part; /* a time in ns: those of a row are the parts of a whole */
 };
 
 struct table_value {

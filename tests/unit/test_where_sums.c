@@ -146,18 +146,115 @@ TEST(an_id_that_is_used_again_is_another_process)
 
 TEST(processes_without_threads_are_forgotten)
 {
+	struct where_ended ended = { .life_ns = 500, .threads = 1, .comm = "worker" };
+
+	ended.ns[WHERE_TIMER] = 300;
+	ended.ns[WHERE_CPU] = 200;
 	sums__begin(&sums);
 	for (uint32_t id = 1; id <= 1000; id++)
 		add_thread(report_of(id, 1500));
 	assert_int_equal(sums.nr, 1000);
 	sums__keep(&sums);
 	sums__begin(&sums);
-	for (uint32_t id = 1; id <= 1000; id += 2)
-		add_thread(report_of(id, 1500));
+	for (uint32_t id = 1; id <= 1000; id++) {
+		const struct where_key key = { .start = 500, .id = id };
+
+		if (id % 2)
+			add_thread(report_of(id, 1500));
+		else
+			assert_int_equal(sums__add_ended(&sums, &key, &ended), 0);
+	}
 	sums__keep(&sums);
 	assert_int_equal(sums.nr, 500);
 	for (size_t i = 0; i < sums.nr; i++)
 		assert_int_equal(sums.ones[i]->key.id % 2, 1);
+}
+
+/* Its last thread ended: the reading no longer finds it, and not yet what it had. */
+TEST(a_thread_that_a_reading_misses_counts_once)
+{
+	const struct where_key key = { .start = 500, .id = 7, .pass = 1 };
+	struct where_ended ended = { .life_ns = 600, .threads = 1, .comm = "worker" };
+
+	ended.ns[WHERE_TIMER] = 300;
+	ended.ns[WHERE_CPU] = 300;
+	sums__begin(&sums);
+	add_thread(report_of(7, 1500));
+	sums__keep(&sums);
+	sums__begin(&sums);
+	assert_false(sums__is_whole(sums.ones[0]));
+	sums__keep(&sums);
+	assert_int_equal(sums.nr, 1);
+
+	sums__begin(&sums);
+	assert_int_equal(sums__add_ended(&sums, &key, &ended), 0);
+	assert_true(sums__is_whole(sums.ones[0]));
+	assert_int_equal(sums.ones[0]->now.life_ns - sums.ones[0]->before.life_ns, 100);
+	sums__keep(&sums);
+	assert_int_equal(sums.nr, 0);
+}
+
+TEST(what_never_comes_is_given_up)
+{
+	sums__begin(&sums);
+	add_thread(report_of(7, 1500));
+	sums__keep(&sums);
+	for (int i = 0; i < 20; i++) {
+		sums__begin(&sums);
+		sums__keep(&sums);
+	}
+	assert_int_equal(sums.nr, 0);
+}
+
+/* What was new since the last reading, of the cgroup of that ID; 0: it is not there. */
+static uint64_t gained(uint64_t cgroup, enum where_state state)
+{
+	for (size_t i = 0; i < sums.nr; i++)
+		if (sums.ones[i]->key.start == cgroup)
+			return sums.ones[i]->now.ns[state] - sums.ones[i]->before.ns[state];
+	return 0;
+}
+
+/* By cgroup: the program says in `of` where the thread was, and in `cgroup` where it is. */
+TEST(what_a_thread_did_before_it_moved_stays_with_its_cgroup)
+{
+	struct where_report report = report_of(7, 1500);
+	struct where_key ended_of = { .start = 20 };
+	struct where_ended ended = { .life_ns = 800, .threads = 1 };
+
+	report.of = (struct where_key){ .start = 10 };
+	report.cgroup = 10;
+	sums__begin(&sums);
+	add_thread(report);
+	sums__keep(&sums);
+
+	report.cgroup = 20;
+	report.at_ns = 1600;
+	sums__begin(&sums);
+	add_thread(report);
+	assert_int_equal(gained(10, WHERE_CPU), 100);
+	assert_int_equal(gained(20, WHERE_CPU), 0);
+	for (size_t i = 0; i < sums.nr; i++)
+		assert_true(sums__is_whole(sums.ones[i]));
+	sums__keep(&sums);
+
+	report.of.start = 20;
+	report.at_ns = 1700;
+	sums__begin(&sums);
+	add_thread(report);
+	assert_int_equal(gained(10, WHERE_CPU), 0);
+	assert_int_equal(gained(20, WHERE_CPU), 100);
+	assert_int_equal(gained(20, WHERE_TIMER), 0);
+	assert_int_equal(sums.ones[sums.nr - 1]->reasons[0].ns, 0);
+	sums__keep(&sums);
+
+	ended.ns[WHERE_TIMER] = 300;
+	ended.ns[WHERE_CPU] = 500;
+	sums__begin(&sums);
+	assert_int_equal(sums__add_ended(&sums, &ended_of, &ended), 0);
+	assert_int_equal(gained(20, WHERE_CPU), 100);
+	sums__keep(&sums);
+	assert_int_equal(sums.nr, 0);
 }
 
 UNIT_FIXTURES(.each = { begin, end })

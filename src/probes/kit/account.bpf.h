@@ -88,7 +88,10 @@ static __always_inline struct where_thread *account_of(const struct where_contro
 	return bpf_task_storage_get(&threads, task, NULL, 0);
 }
 
-/* The key of what leaves the account of a thread: see struct where_key. */
+/*
+ * The key of what leaves the account of a thread: see struct where_key. One that moves to another
+ * cgroup is in the old one until it is read.
+ */
 static __always_inline struct where_key account_key(const struct where_control *control,
 						    struct task_struct *task,
 						    const struct where_thread *own)
@@ -98,6 +101,8 @@ static __always_inline struct where_key account_key(const struct where_control *
 
 	if (by == LAT_BY_CGROUP) {
 		key.start = task_cgroup(task);
+		if (own) /* volatile: the verifier refuses one load for both */
+			key.start = *(const volatile __u64 *)&own->cgroup;
 	} else if (by == LAT_BY_THREAD) {
 		key.start = task->start_time;
 		key.id = task->pid;

@@ -64,7 +64,7 @@ struct where_thread {
 	struct where_sleep sleeps[WHERE_SLEEPS];
 	__u32 holder; /* TID of the one that held the lock; 0: unknown */
 	__u32 pass; /* where_control.pass when it was read last, or when it began */
-	__u64 pad;
+	__u64 cgroup; /* of sums by cgroup: in which the next reading finds this account */
 };
 _Static_assert(sizeof(struct where_thread) == 256, "where_thread: four cache lines");
 

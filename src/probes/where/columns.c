@@ -12,7 +12,7 @@
 #define CGROUP_TEXT 256
 
 #define PART(index, name, what) \
-	[PARTS_STATES + (index)] = { name "_ns", "ns", what, TABLE_INTEGER, false }
+	[PARTS_STATES + (index)] = { name "_ns", "ns", what, TABLE_INTEGER, .part = true }
 
 static const struct table_column parts_columns[PARTS_COLUMNS] = {
 	[PARTS_PID] = { "pid", "",
@@ -70,10 +70,9 @@ int columns__new(struct table **parts, struct table **sleeps)
 	return err;
 }
 
-/* A reading may miss a thread that ends meanwhile; the next one has it. */
 static int64_t gained(uint64_t now, uint64_t before)
 {
-	return now > before ? (int64_t)(now - before) : 0;
+	return (int64_t)sums__gained(now, before);
 }
 
 static int begin_row(struct table *table, uint64_t time_ns, const struct where_one *one,
@@ -132,7 +131,7 @@ static int add_sleeps(struct table *table, uint64_t time_ns, const struct where_
 		const struct where_reason *reason = &one->reasons[i];
 		char call[CALLS_NAME];
 
-		if (reason->ns <= reason->ns_before)
+		if (!gained(reason->ns, reason->ns_before))
 			continue;
 		err = begin_row(table, time_ns, one, by);
 		if (!err)
@@ -156,7 +155,7 @@ int columns__add(struct table *parts, struct table *sleeps, uint64_t time_ns,
 	for (size_t i = 0; !err && i < sums->nr; i++) {
 		const struct where_one *one = sums->ones[i];
 
-		if (one->now.life_ns <= one->before.life_ns)
+		if (!sums__is_whole(one) || one->now.life_ns == one->before.life_ns)
 			continue;
 		err = add_parts(parts, time_ns, one, by, names);
 		if (!err)

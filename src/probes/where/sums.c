@@ -8,6 +8,8 @@
 
 #include <core/vec.h>
 
+#define MOST_WAITS 16 /* readings for which the parts of a missed thread are awaited */
+
 static int compare(const void *left, const void *right)
 {
 	const struct where_key *a = &((const struct where_one *)left)->key;
@@ -41,12 +43,16 @@ static struct where_one *one_of(struct where_sums *sums, const struct where_key 
 	return one;
 }
 
-static void add_witness(struct where_witness *to, const struct where_witness *from)
+/* Adds `times` times what `from` has: 1, or -1. */
+static void add_sum(struct where_sum *to, const struct where_sum *from, uint64_t times)
 {
-	to->run_ns += from->run_ns;
-	to->queue_ns += from->queue_ns;
-	to->user_ns += from->user_ns;
-	to->system_ns += from->system_ns;
+	for (int i = 0; i < WHERE_STATES; i++)
+		to->ns[i] += times * from->ns[i];
+	to->life_ns += times * from->life_ns;
+	to->kernel.run_ns += times * from->kernel.run_ns;
+	to->kernel.queue_ns += times * from->kernel.queue_ns;
+	to->kernel.user_ns += times * from->kernel.user_ns;
+	to->kernel.system_ns += times * from->kernel.system_ns;
 }
 
 /* Finds a reason, or adds it. NULL: no memory. */
@@ -102,35 +108,106 @@ static bool is_sleep(unsigned int state)
 	return state != WHERE_CPU && state != WHERE_READY && state != WHERE_UNKNOWN;
 }
 
+/* How long the thread has been in the state that has not ended. */
+static uint64_t open_ns(const struct where_window *window, const struct where_report *report)
+{
+	const struct where_thread *account = &report->account;
+
+	return in_window(window, account->since_ns,
+			 account->woken_ns ? account->woken_ns : report->at_ns);
+}
+
+static unsigned int state_of(const struct where_thread *account)
+{
+	return account->state < WHERE_STATES ? account->state : WHERE_UNKNOWN;
+}
+
 /* The parts that have ended, and the one that has not. */
-static int add_account(struct where_one *one, const struct where_window *window,
+static struct where_sum sum_of(const struct where_window *window, const struct where_report *report)
+{
+	const struct where_thread *account = &report->account;
+	struct where_sum sum = { .kernel = report->kernel };
+	uint64_t begin_ns = report->start_ns;
+
+	if (account->task && account->inherits)
+		begin_ns = account->begin_ns;
+	sum.life_ns = in_window(window, begin_ns, report->at_ns);
+	if (!account->task) {
+		sum.ns[WHERE_UNKNOWN] = sum.life_ns;
+		return sum;
+	}
+	memcpy(sum.ns, account->ns, sizeof(sum.ns));
+	sum.ns[state_of(account)] += open_ns(window, report);
+	if (account->woken_ns)
+		sum.ns[WHERE_READY] += in_window(window, account->woken_ns, report->at_ns);
+	return sum;
+}
+
+/* Of what left the accounts of threads. */
+static int add_gone_reason(struct where_one *one, uint32_t what, uint64_t times, uint64_t ns)
+{
+	struct where_reason *reason = reason_of(one, what);
+
+	if (!reason)
+		return -ENOMEM;
+	reason->times_gone += times;
+	reason->ns_gone += ns;
+	return add_reason(one, what, times, ns);
+}
+
+static int add_reasons(struct where_one *one, const struct where_window *window,
 		       const struct where_report *report)
 {
 	const struct where_thread *account = &report->account;
-	unsigned int state = account->state < WHERE_STATES ? account->state : WHERE_UNKNOWN;
-	uint64_t until_ns = account->woken_ns ? account->woken_ns : report->at_ns;
-	uint64_t open_ns = in_window(window, account->since_ns, until_ns);
+	uint64_t open = open_ns(window, report);
 	int err = 0;
 
-	for (int i = 0; i < WHERE_STATES; i++)
-		one->now.ns[i] += account->ns[i];
-	one->now.ns[state] += open_ns;
-	one->now.ns[WHERE_READY] += in_window(window, until_ns, report->at_ns);
 	for (int i = 0; !err && i < WHERE_SLEEPS && account->sleeps[i].what; i++)
 		err = add_reason(one, account->sleeps[i].what, account->sleeps[i].times,
 				 account->sleeps[i].ns);
-	if (!err && is_sleep(state) && open_ns)
-		err = add_reason(one, WHERE_WHAT(state, account->call), 1, open_ns);
+	if (!err && is_sleep(state_of(account)) && open)
+		err = add_reason(one, WHERE_WHAT(state_of(account), account->call), 1, open);
+	return err;
+}
+
+/* The thread was in another cgroup when it was read last: what it did so far, it did there. */
+static int move(struct where_sums *sums, const struct where_report *report,
+		const struct where_sum *sum)
+{
+	const struct where_key to = { .start = report->cgroup };
+	struct where_one *old = one_of(sums, &report->of), *new = one_of(sums, &to);
+	const struct where_sleep *sleeps = report->account.sleeps;
+	int err = 0;
+
+	if (!old || !new)
+		return -ENOMEM;
+	old->cgroup = report->of.start;
+	add_sum(&old->gone, sum, 1);
+	add_sum(&old->now, sum, 1);
+	add_sum(&new->gone, sum, -1);
+	add_sum(&new->now, sum, -1);
+	for (int i = 0; !err && i < WHERE_SLEEPS && sleeps[i].what; i++) {
+		err = add_gone_reason(old, sleeps[i].what, sleeps[i].times, sleeps[i].ns);
+		if (!err)
+			err = add_gone_reason(new, sleeps[i].what, -(uint64_t)sleeps[i].times,
+					      -sleeps[i].ns);
+	}
 	return err;
 }
 
 int sums__add_thread(struct where_sums *sums, const struct where_window *window,
 		     const struct where_report *report)
 {
-	const struct where_thread *account = &report->account;
-	struct where_one *one = one_of(sums, &report->of);
-	uint64_t begin_ns = report->start_ns, life_ns;
+	const struct where_sum sum = sum_of(window, report);
+	struct where_key key = report->of;
+	struct where_one *one;
+	int err = 0;
 
+	if (!key.id && key.start != report->cgroup) { /* sums are by cgroup */
+		err = move(sums, report, &sum);
+		key.start = report->cgroup;
+	}
+	one = err ? NULL : one_of(sums, &key);
 	if (!one)
 		return -ENOMEM;
 	one->living++;
@@ -139,16 +216,11 @@ int sums__add_thread(struct where_sums *sums, const struct where_window *window,
 	one->kernel = report->flags & WHERE_KERNEL;
 	memcpy(one->comm, report->comm, sizeof(one->comm));
 	sums->torn += !!(report->flags & WHERE_TORN);
-	if (account->task && account->inherits)
-		begin_ns = account->begin_ns;
-	life_ns = in_window(window, begin_ns, report->at_ns);
-	one->now.life_ns += life_ns;
-	add_witness(&one->now.kernel, &report->kernel);
-	if (account->task)
-		return add_account(one, window, report);
-	one->now.ns[WHERE_UNKNOWN] += life_ns;
+	add_sum(&one->now, &sum, 1);
+	if (report->account.task)
+		return add_reasons(one, window, report);
 	sums->without++;
-	sums->without_ns += life_ns;
+	sums->without_ns += sum.life_ns;
 	return 0;
 }
 
@@ -156,22 +228,19 @@ int sums__add_ended(struct where_sums *sums, const struct where_key *key,
 		    const struct where_ended *ended)
 {
 	struct where_one *one = one_of(sums, key);
-	struct where_sum *const both[] = { &one->gone, &one->now };
+	struct where_sum sum = { .life_ns = ended->life_ns, .kernel = ended->kernel };
 
 	if (!one)
 		return -ENOMEM;
 	if (!one->living) {
 		one->tgid = (uint32_t)ended->tgid;
-		one->cgroup = ended->cgroup;
+		one->cgroup = key->id ? ended->cgroup : key->start;
 		memcpy(one->comm, ended->comm, sizeof(one->comm));
 	}
 	one->ended += ended->threads;
-	for (size_t i = 0; i < sizeof(both) / sizeof(both[0]); i++) {
-		for (int state = 0; state < WHERE_STATES; state++)
-			both[i]->ns[state] += ended->ns[state];
-		both[i]->life_ns += ended->life_ns;
-		add_witness(&both[i]->kernel, &ended->kernel);
-	}
+	memcpy(sum.ns, ended->ns, sizeof(sum.ns));
+	add_sum(&one->gone, &sum, 1);
+	add_sum(&one->now, &sum, 1);
 	return 0;
 }
 
@@ -188,13 +257,8 @@ int sums__add_sleep(struct where_sums *sums, const struct where_key *key,
 		    const struct where_sleep *sleep)
 {
 	struct where_one *one = one_of(sums, key);
-	struct where_reason *reason = one ? reason_of(one, sleep->what) : NULL;
 
-	if (!reason)
-		return -ENOMEM;
-	reason->times_gone += sleep->times;
-	reason->ns_gone += sleep->ns;
-	return add_reason(one, sleep->what, sleep->times, sleep->ns);
+	return one ? add_gone_reason(one, sleep->what, sleep->times, sleep->ns) : -ENOMEM;
 }
 
 static void free_one(struct where_one *one)
@@ -203,25 +267,42 @@ static void free_one(struct where_one *one)
 	free(one);
 }
 
+bool sums__is_whole(const struct where_one *one)
+{
+	bool whole = (int64_t)(one->now.life_ns - one->before.life_ns) >= 0;
+
+	for (int i = 0; whole && i < WHERE_STATES; i++)
+		whole = (int64_t)(one->now.ns[i] - one->before.ns[i]) >= 0;
+	return whole;
+}
+
+static void keep_one(struct where_one *one)
+{
+	one->waits = 0;
+	one->before = one->now;
+	one->ended_before = one->ended;
+	one->is_new = false;
+	for (size_t i = 0; i < one->nr_reasons; i++) {
+		one->reasons[i].times_before = one->reasons[i].times;
+		one->reasons[i].ns_before = one->reasons[i].ns;
+	}
+}
+
 void sums__keep(struct where_sums *sums)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < sums->nr; i++) {
 		struct where_one *one = sums->ones[i];
+		bool waits = !sums__is_whole(one) && one->waits++ < MOST_WAITS;
 
-		if (!one->living) {
+		if (!one->living && !waits) {
 			tdelete(one, &sums->tree, compare);
 			free_one(one);
 			continue;
 		}
-		one->before = one->now;
-		one->ended_before = one->ended;
-		one->is_new = false;
-		for (size_t j = 0; j < one->nr_reasons; j++) {
-			one->reasons[j].times_before = one->reasons[j].times;
-			one->reasons[j].ns_before = one->reasons[j].ns;
-		}
+		if (!waits)
+			keep_one(one);
 		sums->ones[kept++] = one;
 	}
 	sums->nr = kept;

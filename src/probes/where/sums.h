@@ -34,9 +34,14 @@ struct where_one {
 	char comm[LAT_COMM_LEN];
 	bool kernel; /* a kernel thread */
 	bool is_new; /* it was in no reading before */
+	unsigned int waits; /* readings since the last one that was whole */
 	uint64_t living; /* threads */
 	uint64_t ended, ended_before; /* within the window; before: at the last reading */
-	struct where_sum gone; /* of the threads that have ended */
+	/*
+	 * Of the threads that have ended. By cgroup: also of those that moved to another one, which
+	 * are subtracted there, so that one may be below 0.
+	 */
+	struct where_sum gone;
 	struct where_sum now, before; /* of all, at this reading and at the last one */
 	struct where_reason *reasons;
 	size_t nr_reasons;
@@ -58,6 +63,18 @@ struct where_window {
 
 /* Begins a reading. */
 void sums__begin(struct where_sums *sums);
+
+/* What a counter has gained; not below 0. */
+static inline uint64_t sums__gained(uint64_t now, uint64_t before)
+{
+	return (int64_t)(now - before) > 0 ? now - before : 0;
+}
+
+/*
+ * False: the reading missed a thread that ended meanwhile, and whose parts come with the next one.
+ * Then nothing of it is taken from this one.
+ */
+bool sums__is_whole(const struct where_one *one);
 
 /* Each returns 0 or -ENOMEM. */
 int sums__add_thread(struct where_sums *sums, const struct where_window *window,

@@ -10,7 +10,7 @@ struct where_report {
 	struct where_key of;
 	__u64 start_ns;
 	__u64 at_ns; /* when it was read */
-	__u64 cgroup;
+	__u64 cgroup; /* in which it is now; that of `of` may be the one in which it was before */
 	struct where_witness kernel;
 	__u32 flags; /* mask of enum where_flag */
 	__u32 tgid;

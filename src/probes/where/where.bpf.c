@@ -55,6 +55,7 @@ static __always_inline void begin(const struct where_control *control, struct wh
 	own->lock = 0;
 	own->holder = 0;
 	own->pass = control->pass;
+	own->cgroup = control->by == LAT_BY_CGROUP ? task_cgroup(task) : 0;
 #pragma unroll
 	for (int i = 0; i < WHERE_STATES; i++)
 		own->ns[i] = 0;
@@ -261,6 +262,7 @@ int read_threads(struct bpf_iter__task *ctx)
 	report.account.task = 0;
 	report.at_ns = bpf_ktime_get_ns();
 	if (own) {
+		own->cgroup = report.cgroup;
 		store_ordered(&own->pass, control->pass);
 		copy_account(control, own);
 	}
