@@ -262,9 +262,11 @@ static int open_probes(struct service *service)
 	service->why.skips_stacks = true; /* names need a process with more privileges */
 	session__skip_stacks(service->session);
 	for (size_t i = 0; probe_list[i]; i++) {
-		if (!probe_list[i]->by_default)
+		if (!probe_list[i]->by_default && !probe_list[i]->accounts)
 			continue;
 		configs[nr] = service->config;
+		if (probe_list[i]->accounts) /* its sums are enough here */
+			configs[nr].why = 0;
 		configs[nr].tail_ns = probe_list[i]->tail_ns;
 		openings[nr] = (struct opening){ .ops = probe_list[i],
 						 .request = { .config = &configs[nr],

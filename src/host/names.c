@@ -147,23 +147,27 @@ bool names__are_cheap(const struct names *names)
 	return !names->cgroups || cgroups__has_rested(names->cgroups);
 }
 
-/* Of a long path, keeps the end: it says more than the beginning. */
-void names__cgroup_text(const struct names *names, uint64_t id, char *out, size_t size)
+/* The end says more than the beginning. */
+void names__shorten(const char *path, char *out, size_t size)
 {
-	const char *path = names__cgroup_path(names, id);
-	size_t len;
+	size_t len = strlen(path);
 
-	if (!path) {
-		snprintf(out, size, "cgroup %" PRIu64, id);
-		return;
-	}
-	len = strlen(path);
 	if (len < size) {
 		sanitize__text(out, size, path);
 		return;
 	}
 	memcpy(out, "...", 3);
 	sanitize__text(out + 3, size - 3, path + len - (size - 4));
+}
+
+void names__cgroup_text(const struct names *names, uint64_t id, char *out, size_t size)
+{
+	const char *path = names__cgroup_path(names, id);
+
+	if (path)
+		names__shorten(path, out, size);
+	else
+		snprintf(out, size, "cgroup %" PRIu64, id);
 }
 
 /* A name as the kernel has it, without a terminator if it is long; NULL: none. */

@@ -46,6 +46,9 @@ void names__cgroup_text(const struct names *names, uint64_t id, char *out, size_
  */
 const char *names__source(const struct names *names, unsigned int source, char out[RUN_NAME]);
 
+/* Such a path, of which the end stays if it is long. `out` is sanitized. */
+void names__shorten(const char *path, char *out, size_t size);
+
 /* Can new cgroups be named now at little cost? Otherwise a caller with time should wait. */
 bool names__are_cheap(const struct names *names);
 

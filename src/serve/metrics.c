@@ -81,39 +81,68 @@ static void put_series(const struct series *series, unsigned int index,
 	}
 }
 
-/* Has an earlier one the same cgroup? */
-static bool is_known(const struct series *series, size_t at)
+static void put_times(const struct times *times, const struct run *run, struct exposition *to)
 {
-	for (size_t i = 0; i < at; i++)
-		if (!strcmp(series->all[i].name, series->all[at].name))
+	exposition__family(to, EXPOSITION_COUNTER, "latscope_time_seconds_total",
+			   "Time of threads by what they did; the states sum to their life.");
+	for (size_t i = 0; i < times->nr; i++) {
+		const struct spent *one = &times->all[i];
+		const struct table *table = run->probes[one->probe].table;
+		char state[RUN_NAME];
+		const struct exposition_label labels[] = { { "cgroup", one->name },
+							   { "state", state },
+							   { 0 } };
+
+		for (unsigned int j = 0; j < table__columns(table); j++)
+			if (times__state(table, j, state))
+				exposition__value(to, labels, seconds(one->ns[j]));
+	}
+}
+
+/* Has an earlier one, below `end`, the same cgroup? */
+static bool is_known(const struct series *series, size_t end, const char *name)
+{
+	for (size_t i = 0; i < end; i++)
+		if (!strcmp(series->all[i].name, name))
 			return true;
 	return false;
 }
 
-static void put_cgroups(const struct series *series, struct exposition *to)
+static void put_cgroup(const char *cgroup, const char *whole, struct exposition *to)
 {
 	struct cgroup_name name;
 	char path[4096];
+	const struct exposition_label labels[] = { { "cgroup", cgroup },
+						   { "path", path },
+						   { "unit", name.unit },
+						   { "container", name.container },
+						   { "runtime", name.runtime },
+						   { "pod", name.pod },
+						   { 0 } };
 
+	cgroup_name__parse(&name, whole);
+	sanitize__in_place(name.unit);
+	sanitize__in_place(name.container);
+	sanitize__text(path, sizeof(path), whole);
+	exposition__value(to, labels, 1);
+}
+
+static void put_cgroups(const struct series *series, const struct times *times,
+			struct exposition *to)
+{
 	exposition__family(to, EXPOSITION_GAUGE, "latscope_cgroup_info",
 			   "What the path of a cgroup says; the value is always 1.");
 	for (size_t i = 0; i < series->nr; i++) {
 		const struct exported *one = &series->all[i];
-		const struct exposition_label labels[] = { { "cgroup", one->name },
-							   { "path", path },
-							   { "unit", name.unit },
-							   { "container", name.container },
-							   { "runtime", name.runtime },
-							   { "pod", name.pod },
-							   { 0 } };
 
-		if (!one->path || is_known(series, i))
-			continue;
-		cgroup_name__parse(&name, one->path);
-		sanitize__in_place(name.unit);
-		sanitize__in_place(name.container);
-		sanitize__text(path, sizeof(path), one->path);
-		exposition__value(to, labels, 1);
+		if (one->path && !is_known(series, i, one->name))
+			put_cgroup(one->name, one->path, to);
+	}
+	for (size_t i = 0; i < times->nr; i++) {
+		const struct spent *one = &times->all[i];
+
+		if (one->path[0] && !is_known(series, series->nr, one->name))
+			put_cgroup(one->name, one->path, to);
 	}
 }
 
@@ -126,7 +155,8 @@ static void put_histograms(const struct metrics *metrics, struct exposition *to)
 	EACH_PROBE(probe, run)
 	for (unsigned int i = 0; probe->by && i < probe->nr_metrics; i++)
 		put_series(metrics->series, (unsigned int)(probe - run->probes), probe, i, to);
-	put_cgroups(metrics->series, to);
+	put_times(metrics->times, run, to);
+	put_cgroups(metrics->series, metrics->times, to);
 }
 
 /* ---- can the numbers be trusted? ---- */

@@ -14,10 +14,12 @@
 #include "keeper.h"
 #include "recorder.h"
 #include "series.h"
+#include "times.h"
 
 struct metrics {
 	const struct run *run; /* totals since the window opened */
 	const struct series *series;
+	const struct times *times;
 	unsigned int max_keys;
 	uint64_t requests; /* of the exporter itself */
 	const struct recorder *recorder; /* NULL: none */

@@ -19,6 +19,7 @@
 #include "page.h"
 #include "recorder.h"
 #include "series.h"
+#include "times.h"
 
 #define LARGE (128 << 10) /* bytes of memory that is mapped alone */
 #define LAST_NS 600000000000ULL /* of a page, if the request does not say */
@@ -28,6 +29,7 @@ struct serve {
 	struct http *http;
 	struct session_watcher watcher; /* of the session */
 	struct series series;
+	struct times times;
 	struct page page;
 	uint64_t version; /* of what the exporter shows: it changes when the keys are read */
 	unsigned int intervals, keys_every; /* since then; from one reading of keys to the next */
@@ -64,6 +66,7 @@ static struct metrics metrics_of(const struct serve *serve, struct counts *count
 	return (struct metrics){
 		.run = serve->config.run,
 		.series = &serve->series,
+		.times = &serve->times,
 		.max_keys = serve->config.max_keys,
 		.requests = http__requests(serve->http),
 		.recorder = serve->config.recorder,
@@ -192,7 +195,7 @@ int serve__new(struct serve **out, const struct serve_config *config)
 		return -ENOMEM;
 	mallopt(M_MMAP_THRESHOLD, LARGE); /* what is freed is given back at once */
 	serve->config = *config;
-	serve->series.most = config->max_series;
+	serve->series.most = serve->times.most = config->max_series;
 	serve->series.names = config->names;
 	serve->version = 1;
 	serve->keys_every = config->run->interval_ns < SERVE_KEYS_NS
@@ -217,6 +220,7 @@ void serve__free(struct serve *serve)
 	page__clear(&serve->page);
 	http__free(serve->http);
 	series__free(&serve->series);
+	times__free(&serve->times);
 	otlp__free(serve->config.otlp);
 	clickhouse__free(serve->config.clickhouse);
 	keeper__free(serve->config.keeper);
@@ -256,6 +260,8 @@ static int take_interval(struct writer *writer, const struct run *run,
 		http__forget(serve->http);
 	}
 	err = series__add(&serve->series, run, interval);
+	if (!err)
+		err = times__add(&serve->times, run, interval->end_ns);
 	if (!err && serve->config.clickhouse)
 		err = clickhouse__add(serve->config.clickhouse, run, interval, !serve->intervals,
 				      &serve->series);

@@ -12,7 +12,7 @@ ok 'each alert fires when it should, and only then' promtool test rules "$dir/se
 
 # The queries as rules, so that promtool parses them.
 jq -r '.panels[].targets[].expr' "$dashboard" >"$dir/queries"
-sed 's/\$__rate_interval/5m/g; s/\$instance/.*/g' "$dir/queries" |
+sed 's/\$__rate_interval/5m/g; s/\$instance/.*/g; s/\$cgroup/.*/g' "$dir/queries" |
 	jq -nR '{groups: [{name: "queries", rules: [[inputs] | to_entries[] | {record: "q\(.key)", expr: .value}]}]}' >"$dir/queries.yml"
 ok 'promtool accepts the queries of the dashboard' promtool check rules "$dir/queries.yml"
 is 'no two panels overlap' "$(jq '[.panels[].gridPos | range(.x; .x + .w) as $x | range(.y; .y + .h) as $y | [$x, $y]] |

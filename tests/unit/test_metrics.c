@@ -43,11 +43,15 @@ static void end(void)
 	run__free(run);
 }
 
+static struct times times;
+
 /* What /metrics shows, with a line feed before it. */
 static const char *show(const struct series *series)
 {
 	static const struct series no_series;
-	const struct metrics metrics = { .run = run, .series = series ? series : &no_series };
+	const struct metrics metrics = { .run = run,
+					 .series = series ? series : &no_series,
+					 .times = &times };
 	struct exposition to = { .format = EXPOSITION_TEXT };
 
 	bytes__text(&to.out, "\n");
@@ -139,6 +143,26 @@ TEST(test_a_refused_probe_is_down_and_has_no_numbers)
 	expect("latscope_accounting_balanced", QUEUE, NULL);
 	expect("latscope_lost_events_total", QUEUE, NULL);
 	expect("latscope_runqlat_run_queue_seconds_count", "", NULL);
+}
+
+TEST(test_every_state_of_a_cgroup_is_shown_and_its_path)
+{
+	static const struct table_column columns[] = {
+		{ "life_ns", "ns", "", TABLE_INTEGER, .key = false },
+		{ "cpu_ns", "ns", "", TABLE_INTEGER, .part = true },
+		{ "disk_ns", "ns", "", TABLE_INTEGER, .part = true },
+	};
+	struct spent spent = { .name = "/a.service", .path = "/a.service" };
+
+	assert_int_equal(table__new(&probe->table, columns, 3), 0);
+	spent.ns[2] = 1500000000;
+	times = (struct times){ .all = &spent, .nr = 1 };
+	expect("latscope_time_seconds_total", "{cgroup=\"/a.service\",state=\"disk\"}", "1.5");
+	expect("latscope_time_seconds_total", "{cgroup=\"/a.service\",state=\"cpu\"}", "0");
+	expect("latscope_time_seconds_total", "{cgroup=\"/a.service\",state=\"life\"}", NULL);
+	expect("latscope_cgroup_info",
+	       "{cgroup=\"/a.service\",path=\"/a.service\",unit=\"a.service\"}", "1");
+	times = (struct times){ 0 };
 }
 
 TEST(test_what_a_path_does_not_say_is_absent)

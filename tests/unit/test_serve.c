@@ -8,6 +8,7 @@
 #include <serve/exposition.h>
 #include <serve/health.h>
 #include <serve/series.h>
+#include <serve/times.h>
 #include <serve/trigger.h>
 
 /* What most tests fill; empty at the beginning of each. */
@@ -246,6 +247,104 @@ TEST(test_a_new_cgroup_of_the_same_name_goes_on)
 	assert_int_equal(count_of(&series, "/1"), 7);
 	assert_int_equal(count_of(&series, "/newer"), 2);
 	series__free(&series);
+}
+
+/* ---- times ---- */
+
+static const struct table_column parts[] = {
+	{ "cgroup", "", "", TABLE_TEXT, .key = true },
+	{ "life_ns", "ns", "", TABLE_INTEGER, .key = false },
+	{ "cpu_ns", "ns", "", TABLE_INTEGER, .part = true },
+	{ "disk_ns", "ns", "", TABLE_INTEGER, .part = true },
+};
+
+static void set_up_parts(void)
+{
+	run->nr_probes = 2;
+	assert_int_equal(table__new(&run->probes[1].table, parts, 4), 0);
+}
+
+static void add_parts(const char *cgroup, int64_t cpu, int64_t disk)
+{
+	struct table *table = run->probes[1].table;
+
+	assert_int_equal(table__add_row(table, 0), 0);
+	assert_int_equal(table__set_text(table, 0, cgroup), 0);
+	table__set_integer(table, 1, cpu + disk);
+	table__set_integer(table, 2, cpu);
+	table__set_integer(table, 3, disk);
+}
+
+static void add_rows(struct times *times, uint64_t now_ns)
+{
+	assert_int_equal(times__add(times, run, now_ns), 0);
+	table__rewind(run->probes[1].table);
+}
+
+static uint64_t ns_of(const struct times *times, const char *name, unsigned int column)
+{
+	for (size_t i = 0; i < times->nr; i++)
+		if (!strcmp(times->all[i].name, name))
+			return times->all[i].ns[column];
+	return 0;
+}
+
+TEST(test_states_are_the_columns_that_are_parts)
+{
+	char state[RUN_NAME];
+
+	set_up_parts();
+	assert_false(times__state(run->probes[1].table, 1, state));
+	assert_true(times__state(run->probes[1].table, 3, state));
+	assert_string_equal(state, "disk");
+	run__clear(run);
+}
+
+TEST(test_times_beyond_the_limit_are_other_and_none_is_lost)
+{
+	struct times times = { .most = 2 };
+	uint64_t sum = 0;
+
+	set_up_parts();
+	for (int i = 1; i <= 5; i++)
+		add_parts(unit_text("/%d", i), i, 10 * i);
+	add_parts("cgroup 77", 6, 60);
+	add_parts(NULL, 7, 70);
+	add_rows(&times, 1);
+	assert_int_equal(ns_of(&times, "/2", 3), 20);
+	assert_int_equal(ns_of(&times, SERIES_OTHER, 2), 3 + 4 + 5);
+	assert_int_equal(ns_of(&times, SERIES_UNKNOWN, 2), 6 + 7);
+
+	/* (other) keeps what it has when one of them gets the place of an idle one. */
+	add_parts("/2", 1, 1);
+	add_parts("/5", 1, 1);
+	add_rows(&times, SERIES_IDLE_NS + 2);
+	assert_int_equal(ns_of(&times, "/2", 2), 3);
+	assert_int_equal(ns_of(&times, "/5", 2), 1);
+	assert_int_equal(ns_of(&times, SERIES_OTHER, 2), 3 + 4 + 5);
+	for (size_t i = 0; i < times.nr; i++)
+		sum += times.all[i].ns[1];
+	assert_int_equal(sum, 0); /* the whole is no part */
+	times__free(&times);
+	run__clear(run);
+}
+
+/* As those of histograms, so that both can be joined. */
+TEST(test_a_long_path_has_the_name_of_other_metrics)
+{
+	struct times times = { .most = 2 };
+	char path[200] = "/", name[RUN_NAME];
+
+	set_up_parts();
+	memset(path + 1, 'x', sizeof(path) - 2);
+	names__shorten(path, name, sizeof(name));
+	assert_int_equal(strlen(name), RUN_NAME - 1);
+	add_parts(path, 1, 2);
+	add_rows(&times, 1);
+	assert_int_equal(ns_of(&times, name, 3), 2);
+	assert_string_equal(times.all[0].path, path);
+	times__free(&times);
+	run__clear(run);
 }
 
 /* ---- triggers ---- */
