@@ -40,11 +40,9 @@ USUAL := $(patsubst %,$(OUT)/san/tests/unit/test_%.o,bio_waits disk_blame faults
 $(USUAL): CPPFLAGS := -Itests/bpf/host -D__TARGET_ARCH_$(ARCH) $(CPPFLAGS)
 $(USUAL): WARN := -w
 
-$(OUT)/san/tests/unit/test_life.o: | $(OUT)/life.skel.h
-$(OUT)/tests/unit/test_life: $(addprefix $(OUT)/san/src/,probes/kit/kernel.o probes/kit/refusal.o probes/kit/tracing.o session/activity.o)
 $(OUT)/tests/unit/test_kernel_types: $(addprefix $(OUT)/san/src/probes/kit/,kernel.o tracing.o) | $(SKELS)
 $(OUT)/tests/unit/test_symbols: $(addprefix $(OUT)/san/src/symbols/,collector.o demangle.o elf.o kallsyms.o lookup.o mappings.o)
-$(addprefix $(OUT)/tests/unit/test_,activity chains kernel_types life refusal seccomp sleep_stacks symbols): LIBS_BASE := $(LIBS)
+$(addprefix $(OUT)/tests/unit/test_,chains kernel_types refusal seccomp sleep_stacks symbols): LIBS_BASE := $(LIBS)
 $(OUT)/tests/unit/test_serve: $(patsubst %,$(OUT)/san/src/%.o,net/bytes net/listen serve/exposition serve/exposition_otlp serve/exposition_proto serve/exposition_text serve/health serve/series serve/times serve/trigger)
 $(OUT)/tests/unit/test_metrics: $(OUT)/san/src/net/bytes.o $(patsubst %,$(OUT)/san/src/serve/%.o,exposition exposition_otlp exposition_proto exposition_text metrics times)
 $(OUT)/tests/unit/test_recorder: $(patsubst %,$(OUT)/san/src/serve/%.o,recorder ring_files)

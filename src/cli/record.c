@@ -69,9 +69,12 @@ static bool is_wanted(const struct record *record, const struct probe_ops *ops)
 		return ops == record->only || (record->config.why && ops->explains);
 	if (record->only)
 		return ops == record->only;
+	if (record->kind->explains && record->config.why == 1 + LAT_BY_CPU)
+		return ops->explains && why__words(ops->name)->of_cpu;
 	if (record->kind->explains)
-		return ops->explains &&
-		       (record->config.why != 1 + LAT_BY_CPU || why__words(ops->name)->of_cpu);
+		return ops->explains || ops->accounts;
+	if (record->kind->on_screen && ops->accounts)
+		return false;
 	return ops->by_default || record->with[number_of(ops)];
 }
 

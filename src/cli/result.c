@@ -47,29 +47,41 @@ static int print_account(const struct result *result)
 	return err;
 }
 
+/* The slow samples, and then the whole time of threads. */
+static int print_why(const struct result *result)
+{
+	const struct run *run = result->run;
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < run->nr_probes; i++)
+		err = why_text__print(stdout, run, &run->probes[i], result->options->top);
+	why_text__missing_names(stdout, run);
+	for (unsigned int i = 0; !err && i < run->nr_probes; i++)
+		if (run->probes[i].table)
+			err = print_table(result, &run->probes[i]);
+	return err;
+}
+
 static int print_text(const struct result *result)
 {
 	const struct run *run = result->run;
-	const struct run_probe *entry = run->probes;
 	struct text_style style = style_of(result);
 	int err = 0;
 
 	text__run(stdout, run);
 	if (result->is_account)
 		return print_account(result);
-	for (; result->is_why && !err && entry < run->probes + run->nr_probes; entry++)
-		err = why_text__print(stdout, run, entry, style.top);
-	for (; !err && entry < run->probes + run->nr_probes; entry++) {
-		if (entry->table)
-			err = print_table(result, entry);
+	if (result->is_why)
+		return print_why(result);
+	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
+		if (run->probes[i].table)
+			err = print_table(result, &run->probes[i]);
 		else
-			text__probe(stdout, run, entry, &style);
+			text__probe(stdout, run, &run->probes[i], &style);
 		if (!err)
-			err = why_text__print(stdout, run, entry, style.top);
+			err = why_text__print(stdout, run, &run->probes[i], style.top);
 	}
 	why_text__missing_names(stdout, run);
-	activity_text__print(stdout, run, style.top);
-	text__processes(stdout, run, style.top);
 	return err;
 }
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "activity.h"
 #include "hist.h"
 #include "pressure.h"
 #include "vec.h"
@@ -42,16 +41,11 @@ void run__clear(struct run *run)
 	run->pressure.cgroup = NULL;
 	table__free(run->pressure.table);
 	run->pressure.table = NULL;
-	table__free(run->activity);
-	run->activity = NULL;
 	free(run->workload);
 	free(run->host);
 	free(run->filter);
-	free(run->lives);
 	frames__clear(&run->frames);
 	run->workload = run->host = run->filter = NULL;
-	run->lives = NULL;
-	run->nr_lives = 0;
 }
 
 void run__free(struct run *run)
@@ -59,22 +53,6 @@ void run__free(struct run *run)
 	if (run)
 		run__clear(run);
 	free(run);
-}
-
-static int by_id(const void *left, const void *right)
-{
-	uint64_t a = ((const struct run_life *)left)->id, b = ((const struct run_life *)right)->id;
-
-	return a < b ? -1 : a > b;
-}
-
-const struct run_life *run__find_life(const struct run *run, uint64_t id)
-{
-	const struct run_life wanted = { .id = id };
-
-	if (!run->nr_lives)
-		return NULL;
-	return bsearch(&wanted, run->lives, run->nr_lives, sizeof(wanted), by_id);
 }
 
 const char *run__more(unsigned int i)
@@ -113,19 +91,15 @@ struct table *run__table(const struct run_probe *probe, unsigned int which, char
 
 struct table *run__nth_table(const struct run *run, unsigned int nth, char name[RUN_NAME])
 {
-	unsigned int probe = (nth - 2) / RUN_TABLES;
+	unsigned int probe = (nth - 1) / RUN_TABLES;
 
 	if (!nth) {
 		strcpy(name, PRESSURE_NAME);
 		return run->pressure.table;
 	}
-	if (nth == 1) {
-		strcpy(name, ACTIVITY_NAME);
-		return run->activity;
-	}
 	if (probe >= run->nr_probes)
 		return NULL;
-	return run__table(&run->probes[probe], (nth - 2) % RUN_TABLES, name);
+	return run__table(&run->probes[probe], (nth - 1) % RUN_TABLES, name);
 }
 
 int run__end_rows(struct run *run, bool folds)

@@ -24,7 +24,7 @@
 #define RUN_PROBES 8
 #define RUN_MORE 7 /* further tables of a probe, after its own and the two of `why` */
 #define RUN_TABLES (3 + RUN_MORE) /* maximum tables of a probe */
-#define RUN_ALL_TABLES (2 + RUN_PROBES * RUN_TABLES) /* and of a run */
+#define RUN_ALL_TABLES (1 + RUN_PROBES * RUN_TABLES) /* and of a run */
 #define RUN_LABELS 16
 #define RUN_NAME 64
 #define RUN_TEXT 256
@@ -108,14 +108,6 @@ struct run_probe {
 	struct run_why *why; /* why samples were slow; NULL: not asked; owned */
 };
 
-/* How much of a process's life was within the window: its waits are a share of that. */
-struct run_life {
-	uint64_t id; /* as in the keys by process */
-	uint64_t lived_ns;
-	uint64_t thread_ns; /* of all its threads, added up */
-	bool ended; /* before the window closed */
-};
-
 /* Pressure of the machine, or of the cgroup that filters, by interval: see pressure.h. */
 struct run_pressure {
 	char *cgroup; /* its path below the mount; NULL: it is of the machine; owned */
@@ -146,14 +138,10 @@ struct run {
 	char *filter; /* the filters in force, as one line: "disk sda (iolat)"; NULL: none; owned */
 	unsigned int nr_labels;
 	struct run_label labels[RUN_LABELS];
-	struct run_life *lives; /* of keys by process, in order of their ids; owned */
-	size_t nr_lives;
-	char lives_why[RUN_TEXT]; /* not empty: why there are none, or some are missing */
 	uint32_t why_by; /* 1 + enum lat_by of victims and culprits; 0: nothing is explained */
 	struct frames frames; /* names for the stacks of slow samples; sorted */
 	char frames_why[RUN_TEXT]; /* not empty: why some names are missing */
 	struct run_pressure pressure;
-	struct table *activity; /* see activity.h; NULL: not recorded; owned */
 	unsigned int nr_probes;
 	struct run_probe probes[RUN_PROBES];
 };
@@ -177,7 +165,7 @@ const struct run_probe *run__probe(const struct run *run, const char *name);
 struct table *run__table(const struct run_probe *probe, unsigned int which, char name[RUN_NAME]);
 
 /*
- * The same of all tables of the run, `nth` below RUN_ALL_TABLES. First are pressure and activity.
+ * The same of all tables of the run, `nth` below RUN_ALL_TABLES. The first one is pressure.
  */
 struct table *run__nth_table(const struct run *run, unsigned int nth, char name[RUN_NAME]);
 
@@ -186,9 +174,6 @@ const char *run__more(unsigned int i);
 
 /* Ends the interval of all tables: table__fold(), or table__rewind(). 0 or -ENOMEM. */
 int run__end_rows(struct run *run, bool folds);
-
-/* NULL: its lifetime is unknown. */
-const struct run_life *run__find_life(const struct run *run, uint64_t id);
 
 /* The sum of the slots. */
 uint64_t run__recorded(const struct lat_cell *cell);

@@ -138,7 +138,6 @@ struct why_words {
 	bool requests; /* they are block requests: the tables have more columns */
 	bool traits; /* it knows more of tasks than names: the table of parts has more columns */
 	bool of_cpu; /* it knows who had the CPU */
-	const char *waits_for; /* the process "waited for disks" */
 	/* Whose stall the samples explain, by the kernel's account (PSI), see coverage.h. */
 	const char *resource; /* "memory" */
 	const char *rest; /* what the samples cannot be of it; NULL: nothing is known */

@@ -8,7 +8,6 @@
 
 #include <core/counts.h>
 #include <core/hist.h>
-#include <core/process_shares.h>
 #include <core/sanitize.h>
 #include <core/split.h>
 #include <core/summary.h>
@@ -639,81 +638,4 @@ void text__incomplete(FILE *out, const struct run *run)
 		"incomplete: the recording %s; the data ends with the last complete interval, and "
 		"the number of waits in flight is unknown",
 		run->running ? "is still running" : "was cut off");
-}
-
-/* A share if the lifetime of the process is known, otherwise the time. */
-static void wait_column(FILE *out, const struct process_share_row *row, unsigned int column)
-{
-	double share = process_shares__wait(row, column);
-	char value[UNITS_TEXT];
-
-	if (!row->wait_ns[column])
-		fprintf(out, " %10s", "-");
-	else if (isnan(share))
-		fprintf(out, " %10s", units__ns(value, (double)row->wait_ns[column]));
-	else
-		fprintf(out, " %10s", units__ratio(value, share));
-}
-
-static void process_row(FILE *out, const struct process_shares *shares,
-			const struct process_share_row *row)
-{
-	double threads = process_shares__threads(row);
-	char value[UNITS_TEXT] = "?";
-
-	text__key_name(out, row->name);
-	if (row->life)
-		units__ns(value, (double)row->life->lived_ns);
-	fprintf(out, " %8s", value);
-	if (isnan(threads))
-		fprintf(out, " %8s", "?");
-	else
-		fprintf(out, " %8.4g", threads);
-	for (unsigned int i = 0; i < shares->nr_columns; i++)
-		wait_column(out, row, i);
-	fputc('\n', out);
-}
-
-static void explain_processes(FILE *out, const struct process_shares *shares, const struct run *run)
-{
-	const char *unknown = process_shares__unknown(shares, run);
-	struct wrap wrap = { 0 };
-
-	wrap__add(&wrap, "Waits of each process as a share of its lifetime within the window: "
-			 "100 %% is one thread that always waits, or one request always in flight; "
-			 "several can exceed it. A wait can count in two columns, such as a wait "
-			 "for a CPU during a page fault.");
-	if (unknown)
-		wrap__add(&wrap,
-			  " Where the lifetime of a process is unknown (%s), its times are shown.",
-			  unknown);
-	fputc('\n', out);
-	wrap__print(&wrap, out, 0, 2);
-}
-
-void text__processes(FILE *out, const struct run *run, unsigned int top)
-{
-	struct process_shares shares;
-	size_t shown = 0, hidden = 0;
-
-	if (process_shares__of(&shares, run) || !shares.nr) {
-		process_shares__clear(&shares);
-		return;
-	}
-	explain_processes(out, &shares, run);
-	fprintf(out, "%-*s %8s %8s", TEXT_NAME_COLUMNS, "process", "lived", "threads");
-	for (unsigned int i = 0; i < shares.nr_columns; i++)
-		fprintf(out, " %10.10s", shares.columns[i].probe->name);
-	fputc('\n', out);
-	for (size_t i = 0; i < shares.nr; i++) {
-		if (top && shown >= top && shares.rows[i].id != RUN_OTHER_ID) {
-			hidden++;
-			continue;
-		}
-		process_row(out, &shares, &shares.rows[i]);
-		shown++;
-	}
-	if (hidden)
-		fprintf(out, "%zu more that waited less\n", hidden);
-	process_shares__clear(&shares);
 }

@@ -27,12 +27,6 @@ void text__incomplete(FILE *out, const struct run *run);
 void text__probe(FILE *out, const struct run *run, const struct run_probe *probe,
 		 const struct text_style *style);
 
-/*
- * Waits of each process in all probes, as shares of its lifetime. Nothing unless the run was split
- * by process. `top`: maximum lines; 0: all.
- */
-void text__processes(FILE *out, const struct run *run, unsigned int top);
-
 /* In TEXT_NAME_COLUMNS columns: padded, or with its middle cut out. */
 void text__key_name(FILE *out, const char *name);
 
@@ -53,11 +47,6 @@ void coverage_text__cgroup(FILE *out, const struct run *run);
 
 /* A paragraph about a probe; nothing if the kernel does not tell. */
 void coverage_text__probe(FILE *out, const struct run *run, const struct run_probe *probe);
-
-/* ---- activity_text.c ---- */
-
-/* Nothing unless the run recorded it. `top`: maximum processes; 0: all. */
-void activity_text__print(FILE *out, const struct run *run, unsigned int top);
 
 struct table_value actions__value(const struct table *actions, size_t row, const char *name);
 

@@ -62,8 +62,6 @@ int whole__print_text(FILE *out, const struct text_style *style, const struct ru
 	if (err)
 		return err;
 	why_text__missing_names(out, run);
-	activity_text__print(out, run, style->top);
-	text__processes(out, run, style->top);
 	if (whole) {
 		report__print_timeline(out, &whole->timeline, style->top);
 		report__print_correlation(out, &whole->correlation);

@@ -12,13 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <core/activity.h>
 #include <core/clock.h>
 #include <host/pressure_files.h>
 #include <probes/kit/kernel.h>
 
 #include "descendants.h"
-#include "life.h"
 #include "privilege.h"
 #include "signals.h"
 #include "stacks.h"
@@ -32,10 +30,6 @@ struct session {
 	struct run_data delta[RUN_PROBES];
 	struct names *names;
 	struct pressure *pressure; /* NULL: not recorded */
-	struct life_watch *life; /* NULL: not wanted, or not possible */
-	struct lat_config filters; /* the config of a probe: its filters are those of all */
-	bool explains; /* a probe explains slow samples */
-	uint64_t looked_ns; /* when the life was looked at, since the window opened */
 	struct symbols *symbols; /* NULL: no stacks are taken, or there is no way to name them */
 	bool skips_stacks; /* nobody wants their names */
 	struct workload workload;
@@ -123,7 +117,6 @@ void session__free(struct session *session)
 	for (unsigned int i = 0; i < RUN_PROBES; i++)
 		run__clear_data(&session->delta[i]);
 	pressure__close(session->pressure);
-	life__close(session->life);
 	symbols__free(session->symbols);
 	descendants__clear(&session->descendants);
 	close(session->signals);
@@ -150,9 +143,6 @@ static void add_entry(struct session *session, const struct opening *opening)
 	snprintf(entry->name, sizeof(entry->name), "%s", opening->ops->name);
 	if (config && opening->ops->tail_ns)
 		entry->tail_ns = config->tail_ns;
-	if (config)
-		session->filters = *config;
-	session->explains |= config && config->why;
 	/* Now, because the process that finds names must not have a copy of the kernel's types. */
 	if (config && config->why && !session->symbols && !session->skips_stacks)
 		stacks__begin(&session->symbols, session->run);
@@ -293,27 +283,6 @@ static void choose_readings(struct session *session, uint64_t end, bool last)
 	}
 }
 
-#define LOOK_NS 1000000000ULL
-
-/* Of an interval: what do threads do now? Of the last one: what did they do in the window? */
-static void watch_tasks(struct session *session, struct session_result *result, uint64_t end,
-			bool last)
-{
-	struct table *activity = session->run->activity;
-	int err = 0;
-
-	if (!activity)
-		return;
-	if (last) {
-		err = life__activity(session->life, probe__filters_tasks(&session->filters),
-				     activity);
-	} else if (end - session->looked_ns >= LOOK_NS) {
-		session->looked_ns = end;
-		err = life__look(session->life);
-	}
-	fault(session, result, SESSION_READ, err);
-}
-
 /* Reads all probes and passes the interval, which ends at `end`, to the recording. */
 static void end_interval(struct session *session, struct session_result *result, uint64_t end,
 			 bool last)
@@ -334,7 +303,6 @@ static void end_interval(struct session *session, struct session_result *result,
 	if (session->pressure)
 		fault(session, result, SESSION_READ,
 		      pressure__read(session->pressure, run->pressure.table, elapsed_ns(session)));
-	watch_tasks(session, result, end, last);
 	err = recording__interval(session->recording, run, &interval, &writer);
 	recording_fault(session, result, writer, err);
 }
@@ -344,24 +312,6 @@ static bool is_full(const struct session *session, struct session_result *result
 {
 	result->room = recording__room(session->recording, session->run);
 	return result->room;
-}
-
-/*
- * Waits of processes are shares of their lives. If these cannot be watched, the window continues.
- */
-static void watch_lives(struct session *session, struct session_result *result)
-{
-	struct run *run = session->run;
-	/* Endless recordings have no end at which what threads did could be told. */
-	bool tells = session->explains && !session->recording->is_endless, wanted = tells;
-
-	for (unsigned int i = 0; i < run->nr_probes; i++)
-		wanted |= (run->probes[i].by & 1U << LAT_BY_PROCESS) != 0;
-	if (wanted)
-		life__open(&session->life, tells ? &session->filters : NULL, run->lives_why);
-	if (session->life && tells)
-		fault(session, result, SESSION_READ,
-		      table__new(&run->activity, activity_columns, ACTIVITY_COLUMNS));
 }
 
 /*
@@ -390,8 +340,6 @@ static void open_window(struct session *session, struct session_result *result)
 	recording__start(run);
 	if (session->pressure)
 		pressure__read(session->pressure, NULL, 0);
-	if (session->life)
-		fault(session, result, SESSION_READ, life__arm(session->life, run->start_mono_ns));
 	for (enum probe_step step = PROBE_BEFORE_OPEN; step <= PROBE_START; step++)
 		step_all(session, result, step, 0);
 }
@@ -404,16 +352,12 @@ static uint64_t close_window(struct session *session, struct session_result *res
 {
 	const struct timespec while_running = { .tv_nsec = 20000000 };
 	uint64_t end;
-	int err = 0;
 
 	step_all(session, result, PROBE_BEFORE_CLOSE, elapsed_ns(session));
 	step_all(session, result, PROBE_CLOSE, elapsed_ns(session));
 	end = elapsed_ns(session);
 	step_all(session, result, PROBE_IN_FLIGHT, end);
 	step_all(session, result, PROBE_AFTER_CLOSE, end);
-	if (session->life)
-		err = life__read(session->life, session->run->start_mono_ns + end);
-	fault(session, result, SESSION_READ, err);
 	/* It fails with nohz_full: then wait instead. */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		nanosleep(&while_running, NULL);
@@ -617,7 +561,6 @@ int session__run(struct session *session, const struct session_config *config,
 		session->probes[i]->renews = config->renews;
 		warn_of_trouble(session, session->probes[i]);
 	}
-	watch_lives(session, result);
 	watch_pressure(session, result);
 	if (!config->keeps_privileges)
 		kernel__forget();
@@ -644,8 +587,6 @@ int session__run(struct session *session, const struct session_config *config,
 	if (!session->broken)
 		end_interval(session, result, end, true);
 	describe_probes(session, result);
-	if (session->life)
-		fault(session, result, SESSION_READ, life__describe(session->life, session->run));
 	fault(session, result, SESSION_READ, stacks__describe(session->symbols, session->run));
 	if (config->workload)
 		end_workload(session, result);

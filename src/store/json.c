@@ -9,12 +9,10 @@
 
 #include <json-c/json.h>
 
-#include <core/activity.h>
 #include <core/counts.h>
 #include <core/coverage.h>
 #include <core/hist.h>
 #include <core/pressure.h>
-#include <core/process_shares.h>
 #include <core/sanitize.h>
 #include <core/split.h>
 #include <core/summary.h>
@@ -448,75 +446,6 @@ static void put_run(struct json_object *to, const struct run *run, const char *f
 	fields__flag(to, "running", run->running);
 }
 
-/* What a process waited: of a column of the shares. */
-struct process_row {
-	const struct process_shares *shares;
-	const struct process_share_row *row;
-};
-
-static struct json_object *make_wait(const void *of, size_t at)
-{
-	const struct process_row *process = of;
-	const struct process_share_column *column = &process->shares->columns[at];
-	struct json_object *object = json_object_new_object();
-	double share = process_shares__wait(process->row, (unsigned int)at);
-
-	fields__text(object, "probe", column->probe->name);
-	fields__text(object, "metric", column->probe->metrics[column->metric].name);
-	fields__put(object, "sum_us", us((double)process->row->wait_ns[at]));
-	fields__put(object, "share", isnan(share) ? NULL : number(share, 6));
-	return object;
-}
-
-static struct json_object *make_process(const void *of, size_t at)
-{
-	const struct process_shares *shares = of;
-	const struct process_share_row *row = &shares->rows[at];
-	struct json_object *object = json_object_new_object();
-	double threads = process_shares__threads(row);
-	bool other = row->id == RUN_OTHER_ID;
-
-	fields__put(object, "id", other ? NULL : json_object_new_uint64(row->id));
-	fields__text(object, "name", row->name);
-	fields__put(object, "lived_sec", row->life ? seconds(row->life->lived_ns) : NULL);
-	fields__put(object, "threads", isnan(threads) ? NULL : number(threads, 3));
-	fields__put(object, "ended", row->life ? json_object_new_boolean(row->life->ended) : NULL);
-	fields__list(object, "waits", shares->nr_columns, make_wait,
-		     &(struct process_row){ shares, row });
-	return object;
-}
-
-static void put_processes(struct json_object *to, const struct run *run)
-{
-	struct process_shares shares;
-
-	if (!process_shares__of(&shares, run) && shares.nr_columns) {
-		fields__list(to, "processes", shares.nr, make_process, &shares);
-		fields__text(to, "lives_unknown", process_shares__unknown(&shares, run));
-	}
-	process_shares__clear(&shares);
-}
-
-static struct json_object *make_activity(const void *table, size_t key)
-{
-	const struct activity of = activity__of(table, key);
-	struct json_object *object = json_object_new_object();
-
-	fields__text(object, "process", of.process);
-	fields__count(object, "pid", of.pid);
-	fields__count(object, "threads", of.threads);
-	fields__put(object, "lived_sec", seconds(of.lived_ns));
-	fields__put(object, "on_cpu_sec", seconds(of.run_ns));
-	fields__put(object, "queued_sec", seconds(of.queue_ns));
-	fields__put(object, "asleep_sec", seconds(activity__sleep_ns(&of)));
-	fields__count(object, "looks", of.looks);
-	fields__count(object, "asleep", of.asleep);
-	fields__count(object, "blocked", of.blocked);
-	fields__text(object, "asleep_in", of.call);
-	fields__count(object, "in_call", of.in_call);
-	return object;
-}
-
 struct json_object *json__summary(const struct run *run, const struct run_probe *probe)
 {
 	struct json_object *object = json_object_new_object();
@@ -542,10 +471,6 @@ struct json_object *json__run(const struct run *run)
 		json_object_array_add(probes, probe);
 	}
 	fields__put(object, "probes", probes);
-	put_processes(object, run);
-	if (run->activity)
-		fields__list(object, ACTIVITY_NAME, table__keys(run->activity), make_activity,
-			     run->activity);
 	return object;
 }
 

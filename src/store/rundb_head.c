@@ -59,7 +59,6 @@ static const struct rundb_column metas[] = {
 	{ META("workload_outlived", NUMBER, workload_outlived) },
 	{ META("workload_uncounted", FLAG, workload_uncounted) },
 	{ META("complete", FLAG, complete) },
-	{ META("process_why", TEXT, lives_why) },
 	{ META("pressure_why", TEXT, pressure.why) },
 	{ META("frames_why", TEXT, frames_why) },
 };
@@ -197,15 +196,6 @@ static int take_check(sqlite3_stmt *row, void *to)
 	return 0;
 }
 
-static int take_life(sqlite3_stmt *row, void *to)
-{
-	struct run *run = ((struct rundb *)to)->run;
-	struct run_life life;
-	int err = rundb_rows__read(row, &rundb_lives, (void *[]){ &life });
-
-	return err < 0 ? err : vec__append(&run->lives, &run->nr_lives, &life, sizeof(life));
-}
-
 static int take_frame(sqlite3_stmt *row, void *to)
 {
 	struct frame frame = { 0 };
@@ -303,8 +293,6 @@ int rundb_head__read_ends(struct rundb *db)
 {
 	int err = db->span.is_set ? 0 : each_of(db, &rundb_checks, take_check);
 
-	if (!err && !db->span.is_set)
-		err = each_of(db, &rundb_lives, take_life);
 	if (!err)
 		err = each_of(db, &rundb_frames, take_frame);
 	frames__sort(&db->run->frames);

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <core/activity.h>
 #include <core/counts.h>
 #include <core/hist.h>
 #include <core/pressure.h>
@@ -42,9 +41,7 @@ static int read_tables(struct rundb *db)
 	}
 	if (!err)
 		err = rundb_table__sum(db->db, &db->span, PRESSURE_NAME, &db->run->pressure.table);
-	if (!err)
-		err = rundb_table__sum(db->db, &db->span, ACTIVITY_NAME, &db->run->activity);
-	return !err && db->run->activity && !activity__is(db->run->activity) ? -EUCLEAN : err;
+	return err;
 }
 
 static int compare_ids(const void *left, const void *right)

@@ -108,8 +108,8 @@ struct rundb_checked {
 };
 extern const struct rundb_rows rundb_checks;
 
-/* One part: struct run_life; struct frame. */
-extern const struct rundb_rows rundb_lives, rundb_frames;
+/* One part: struct frame. */
+extern const struct rundb_rows rundb_frames;
 
 /* Columns of the tables of probes. Parts: this; the column. */
 struct rundb_declared {

@@ -93,19 +93,6 @@ const struct rundb_rows rundb_checks = { .name = "kernel_check",
 					 .which = "",
 					 ROWS(check_columns) };
 
-#define LIFE(kind, member) RUNDB_COLUMN(#member, kind, 0, struct run_life, member)
-static const struct rundb_column life_columns[] = {
-	{ LIFE(NUMBER, id) },
-	{ LIFE(NUMBER, lived_ns) },
-	{ LIFE(NUMBER, thread_ns) },
-	{ LIFE(FLAG, ended) },
-};
-const struct rundb_rows rundb_lives = { .name = "process",
-					.key = "PRIMARY KEY(id))",
-					.which = "ORDER BY id",
-					.needed = 1,
-					ROWS(life_columns) };
-
 #define FRAME(kind, member) RUNDB_COLUMN(#member, kind, 0, struct frame, member), .first = ""
 static const struct rundb_column frame_columns[] = {
 	{ FRAME(NUMBER, pid) },

@@ -61,8 +61,7 @@ static const char schema[] =
 	"COMMIT;";
 
 static const struct rundb_rows *const tables[] = { &rundb_labels, &rundb_probes, &rundb_metrics,
-						   &rundb_lives,  &rundb_checks, &rundb_frames,
-						   &rundb_columns };
+						   &rundb_checks, &rundb_frames, &rundb_columns };
 
 enum statement {
 	ADD_META,
@@ -600,9 +599,7 @@ static int db__close(struct writer *writer, const struct run *run)
 		put_check(db, i, &run->probes[i].check);
 		rename_series(db, i, &run->probes[i].total);
 	}
-	put_all(db, &rundb_lives, run->lives, run->nr_lives, sizeof(*run->lives));
 	put_all(db, &rundb_frames, run->frames.frames, run->frames.nr, sizeof(*run->frames.frames));
-	put_text(db, "process_why", run->lives_why);
 	put_text(db, "frames_why", run->frames_why);
 	put_number(db, "duration_ns", run->duration_ns);
 	if (run->workload && run->workload_status != RUN_NOT_ENDED)

@@ -124,16 +124,6 @@ static inline void sample_fill(struct run_data *data, unsigned int seed)
 		sample_key(data, 100 + seed, LAT_BY_DISK, 0, "vdb", 1000, 1);
 }
 
-/* Adds the life of the process in the sample, and of one without samples. */
-static inline void sample_lives(struct run *run)
-{
-	run->lives = calloc(2, sizeof(*run->lives));
-	assert_non_null(run->lives);
-	run->lives[0] = (struct run_life){ 12, 5000000000, 10000000000, true };
-	run->lives[1] = (struct run_life){ 14, 10000000000, 10000000000, false };
-	run->nr_lives = 2;
-}
-
 static inline struct run *sample_run(void)
 {
 	struct run *run = sample_bare();

@@ -72,7 +72,6 @@ static void record(void)
 	struct run *run = sample_bare();
 
 	add_table(run);
-	sample_lives(run);
 	origin = unit_tmpdir();
 	recording_write(run, origin, "run", 24, fill, run);
 }
@@ -298,7 +297,6 @@ static const char *const tables[][10] = {
 	{ "slots", "interval", "series", "slot", "count" },
 	{ "sums", "interval", "series", "count", "sum_ns", "max_ns", "tail" },
 	{ "acct", "interval", "metric", "name", "count" },
-	{ "process", "id", "lived_ns", "thread_ns", "ended" },
 	{ "table_column", "of_table", "position", "name", "unit", "what", "kind", "is_key" },
 	{ "tierlat", "interval", "time_ns", "tier", "latency", "requests" },
 };

@@ -229,18 +229,15 @@ TEST(data_adds_up)
 	free(delta);
 }
 
-TEST(test_tables_of_a_run_begin_with_pressure_and_activity)
+TEST(test_tables_of_a_run_begin_with_pressure)
 {
 	static struct run run = { .nr_probes = 1, .probes = { { .name = "rmid" } } };
 	char name[RUN_NAME];
 
 	run.pressure.table = (void *)1;
-	run.activity = (void *)3;
 	run.probes[0].table = (void *)2;
 	assert_ptr_equal(run__nth_table(&run, 0, name), (void *)1);
 	assert_string_equal(name, "pressure");
-	assert_ptr_equal(run__nth_table(&run, 1, name), (void *)3);
-	assert_string_equal(name, "activity");
-	assert_ptr_equal(run__nth_table(&run, 2, name), (void *)2);
+	assert_ptr_equal(run__nth_table(&run, 1, name), (void *)2);
 	assert_string_equal(name, "rmid");
 }

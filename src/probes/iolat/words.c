@@ -77,7 +77,6 @@ const struct why_words iolat_words = {
 	.nr_parts = sizeof(parts) / sizeof(parts[0]),
 	.metric = 2,
 	.requests = true,
-	.waits_for = "disks",
 	.resource = "I/O",
 	.rest = "for requests of others, such as writeback, or before a request exists: io.max, "
 		"locks",

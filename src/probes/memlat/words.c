@@ -59,7 +59,6 @@ const struct why_words memlat_words = {
 	.parts = parts,
 	.nr_parts = sizeof(parts) / sizeof(parts[0]),
 	.metric = 0,
-	.waits_for = "page faults",
 	.resource = "memory",
 	.rest = "at the return to user mode, where memory.high holds tasks up, or in other system "
 		"calls",

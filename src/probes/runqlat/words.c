@@ -99,7 +99,6 @@ const struct why_words runqlat_words = {
 	.metric = 0,
 	.traits = true,
 	.of_cpu = true,
-	.waits_for = "a CPU",
 	.resource = "CPU",
 	.stall = PRESSURE_CPU_SOME,
 };

@@ -552,6 +552,7 @@ const struct probe_ops where_probe = {
 	.name = "where",
 	.help = "where the time of threads goes, in parts that sum to their life",
 	.what = "the parts of each thread's time",
+	.by_default = true,
 	.accounts = true,
 	.splits = 1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP,
 	.needs_bpf = true,
