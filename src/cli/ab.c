@@ -34,7 +34,8 @@ static const char ab_doc[] =
 	"example) and must end; then the workload is measured. --matrix compares many cells with "
 	"one of them.\v"
 	"Ends early if half of the runs already have the answer. The looks share the error "
-	"probability of --confidence. Statistics: as in compare; by default tail, p50 and p99.\n\n"
+	"probability of --confidence. Statistics: as in compare; by default tail, p50, p99 and "
+	"share.\n\n"
 	"Examples:\n"
 	"  latscope ab --off 'sleep 10' --on 'latscope load touch -d 10s'\n"
 	"  latscope ab -n 20 --off './set 60' --on './set 10' -- ./workload\n"
@@ -63,11 +64,12 @@ static int add_metric(struct options *options, void *at, const char *text)
 	int statistic = judge__find(text);
 
 	if (!strcmp(text, "all"))
-		rules->statistics = (1U << JUDGE_STATISTICS) - 1;
+		rules->statistics = JUDGE_ALL;
 	else if (statistic < 0)
 		return options__fail(options,
 				     "--metric '%s': unknown statistic; choose from tail, p50, "
-				     "p90, p99, p99.9, p99.99, mean, rate, tail/s, all",
+				     "p90, p99, p99.9, p99.99, mean, rate, tail/s, share, "
+				     "all",
 				     text);
 	else
 		rules->statistics |= 1U << statistic;
@@ -238,8 +240,8 @@ static int make_plan(struct ab *ab)
 
 	plan->rules.run_spread = JUDGE_RUN_SPREAD;
 	if (!plan->rules.statistics)
-		plan->rules.statistics =
-			1U << JUDGE_TAIL | 1U << judge__find("p50") | 1U << judge__find("p99");
+		plan->rules.statistics = 1U << JUDGE_TAIL | 1U << judge__find("p50") |
+					 1U << judge__find("p99") | 1U << JUDGE_SHARE;
 	if (!plan->most)
 		plan->most = plan->effect > 0 ? RUNS_FOR_EFFECT : RUNS;
 	plan->planned = plan->most;

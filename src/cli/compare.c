@@ -26,7 +26,8 @@ static const char compare_doc[] =
 	"recordings in both groups, the variation from run to run is measured; with fewer, it is "
 	"assumed (see --run-spread).\v"
 	"Statistics: tail (share), p50, p90, p99, p99.9, p99.99 and mean, of which more is worse; "
-	"rate and tail/s (events per second), of which more is neither better nor worse.\n\n"
+	"rate and tail/s (events per second), and share (of the time of threads), of which more is "
+	"neither better nor worse.\n\n"
 	"Examples:\n"
 	"  latscope compare runs-off runs-on\n"
 	"  latscope compare off/2026* on/2026*\n"
@@ -50,7 +51,7 @@ static int add_metric(struct options *options, void *at, const char *text)
 	if (statistic < 0)
 		return options__fail(options,
 				     "--metric '%s': unknown statistic; choose from tail, p50, "
-				     "p90, p99, p99.9, p99.99, mean, rate, tail/s",
+				     "p90, p99, p99.9, p99.99, mean, rate, tail/s, share",
 				     text);
 	judge->statistics |= 1U << statistic;
 	return 0;
@@ -158,7 +159,7 @@ static int check(struct options *options, void *own)
 		return options__fail(options,
 				     "--html writes all of it; leave out --json and --csv");
 	if (!compare->rules.judge.statistics)
-		compare->rules.judge.statistics = (1U << JUDGE_STATISTICS) - 1;
+		compare->rules.judge.statistics = JUDGE_ALL;
 	compare->rules.by = options->by;
 	compare->rules.top = options->top;
 	return 0;

@@ -236,7 +236,7 @@ static void offer_metric(const struct value *value)
 		return;
 	}
 	if (!strcmp(value->command, "compare") || !strcmp(value->command, "ab")) {
-		for (unsigned int i = 0; i < JUDGE_STATISTICS; i++)
+		for (unsigned int i = 0; i <= JUDGE_SHARE; i++)
 			offer(value, judge__name(i), NULL);
 		return;
 	}

@@ -323,7 +323,7 @@ static bool fill(struct plan *plan, const struct json_object *from)
 	       get_share(from, "confidence", 0.99999, &rules->confidence) &&
 	       rules->confidence >= 0.5 && get_share(from, "min_effect", 1e5, &rules->min_effect) &&
 	       get_share(from, "run_spread", 10, &rules->run_spread) &&
-	       get_count(from, "statistics", 1, (1U << JUDGE_STATISTICS) - 1, &statistics) &&
+	       get_count(from, "statistics", 1, JUDGE_ALL, &statistics) &&
 	       get(from, "seed", json_type_int, &value);
 	if (!good)
 		return false;

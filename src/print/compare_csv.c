@@ -16,7 +16,7 @@ const struct compare_number compare__numbers[COMPARE_NUMBERS] = {
 void compare__values(const struct judged *judged, unsigned int statistic,
 		     double values[COMPARE_NUMBERS])
 {
-	bool is_latency = statistic != JUDGE_TAIL && !judge__is_rate(statistic);
+	bool is_latency = statistic < JUDGE_LATENCIES && statistic != JUDGE_TAIL;
 	double scale = is_latency ? 1e-3 : 1, off = judged->off, on = judged->on;
 	double odds = statistic == JUDGE_TAIL ? share__odds_ratio(off, on) : NAN;
 	const double all[COMPARE_NUMBERS] = {
@@ -89,9 +89,25 @@ static void print_row(FILE *out, const struct comparison *comparison,
 			print_bucket(out, row, i);
 }
 
+/* The part is in place of the metric. */
+static void print_share(FILE *out, const struct comparison *comparison,
+			const struct share_change *change)
+{
+	const struct shares_key *key = change->key;
+	char part[RUN_NAME];
+
+	csv__field(out, key->probe);
+	csv__next_field(out, share_change__part(change, part));
+	csv__next_field(out, key->by == GROUP_WHOLE ? "" : split__name((unsigned int)key->by));
+	csv__next_field(out, key->name);
+	compare__csv_statistic(out, &comparison->rules.judge, &change->judged, JUDGE_SHARE);
+}
+
 void compare__print_csv(FILE *out, const struct comparison *comparison)
 {
 	compare__csv_head(out, "probe,metric,by,key", "off", "on");
 	for (size_t i = 0; i < comparison->nr; i++)
 		print_row(out, comparison, &comparison->rows[i]);
+	for (size_t i = 0; i < comparison->shares.nr; i++)
+		print_share(out, comparison, &comparison->shares.changes[i]);
 }

@@ -12,7 +12,7 @@ static const char *unit_of(unsigned int statistic)
 {
 	if (judge__is_rate(statistic))
 		return "per_sec";
-	return statistic == JUDGE_TAIL ? "share" : "us";
+	return statistic == JUDGE_TAIL || statistic == JUDGE_SHARE ? "share" : "us";
 }
 
 struct json_object *compare__json_statistic(const struct judge_rules *rules,
@@ -84,6 +84,23 @@ static struct json_object *make_row(const void *of, size_t at)
 	return object;
 }
 
+static struct json_object *make_share(const void *of, size_t at)
+{
+	const struct comparison *comparison = of;
+	const struct share_change *change = &comparison->shares.changes[at];
+	const struct shares_key *key = change->key;
+	struct json_object *object =
+		compare__json_statistic(&comparison->rules.judge, &change->judged, JUDGE_SHARE);
+	char part[RUN_NAME];
+	bool whole = key->by == GROUP_WHOLE;
+
+	fields__text(object, "probe", key->probe);
+	fields__text(object, "by", whole ? NULL : split__name((unsigned int)key->by));
+	fields__text(object, "key", whole ? NULL : key->name);
+	fields__text(object, "part", share_change__part(change, part));
+	return object;
+}
+
 static struct json_object *make_recording(const void *recordings, size_t at)
 {
 	const struct group_recording *recording = (const struct group_recording *)recordings + at;
@@ -145,5 +162,6 @@ struct json_object *compare__json(const struct comparison *comparison)
 		     comparison->refusals);
 	fields__put(object, "verdicts", verdicts_json(comparison));
 	fields__list(object, "comparisons", comparison->nr, make_row, comparison);
+	fields__list(object, "shares", comparison->shares.nr, make_share, comparison);
 	return object;
 }

@@ -142,7 +142,7 @@ static bool none_can_tell(const struct comparison *comparison)
 static void print_verdict(const struct comparison_view *view, const struct judged *judged,
 			  bool wanted)
 {
-	static const char *const colors[JUDGE_VERDICTS] = { "0", "31", "32", "0", "0" };
+	static const char *const colors[JUDGE_VERDICTS] = { "0", "31", "32", "0", "0", "0" };
 
 	if (!wanted) {
 		fputs(" not tested\n", view->out);
@@ -461,7 +461,7 @@ static void describe_method(const struct comparison_view *view)
 		  "Intervals: %g %% confidence intervals of the ratio ON / OFF, by Student's t on "
 		  "logarithms. Verdicts are corrected for %zu test%s (Holm). Tested: ",
 		  rules->confidence * 100, comparison->family, plural(comparison->family));
-	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++) {
+	for (unsigned int i = 0; i <= JUDGE_SHARE; i++) {
 		if (!(rules->statistics & 1U << i))
 			continue;
 		wrap__add(&wrap, "%s%s", before, judge__name(i));
@@ -470,8 +470,8 @@ static void describe_method(const struct comparison_view *view)
 	if (rules->min_effect > 0)
 		wrap__add(&wrap, "; ratios up to %.4g or its inverse are no difference",
 			  1 + rules->min_effect);
-	wrap__add(&wrap, ". A larger latency or share is worse; a higher rate is neither better "
-			 "nor worse. Max and counts are not tested.");
+	wrap__add(&wrap, ". A larger latency or tail is worse; a higher rate or share is neither "
+			 "better nor worse. Max and counts are not tested.");
 	wrap__print(&wrap, view->out, 0, 0);
 }
 
@@ -514,6 +514,114 @@ static void add_found(struct wrap *wrap, const struct comparison *comparison,
 	wrap__add(wrap, "%s; ", comparison->verdicts[verdict] ? ")" : "");
 }
 
+/* ---- shares of a whole ---- */
+
+static bool same_key(const struct share_change *a, const struct share_change *b)
+{
+	return a->key == b->key;
+}
+
+/* Parts of one key: those that are not too small. */
+static void print_shares_of(const struct comparison_view *view, const struct share_change *first,
+			    const struct share_change *end)
+{
+	char name[RUN_NAME], off[TEXT], on[TEXT], difference[TEXT];
+	const struct shares_key *key = first->key;
+
+	fputc('\n', view->out);
+	paint(view, "1");
+	if (key->by == GROUP_WHOLE)
+		wrap__line(view->out, 0, 2, "%s: shares of the time that all threads lived",
+			   key->probe);
+	else
+		wrap__line(view->out, 0, 2, "%s, %s %s: shares of the time that its threads lived",
+			   key->probe, split__name((unsigned int)key->by), key->name);
+	paint(view, "0");
+	fprintf(view->out, "%-7s %8s %9s %17s %15s %s\n", "", judge__groups[0], judge__groups[1],
+		"difference", "interval", "verdict");
+	for (; first < end && first->key == key; first++) {
+		const struct judged *judged = &first->judged;
+
+		if (fmax(judged->off, judged->on) < SHARE_LEAST)
+			continue;
+		fprintf(view->out, "%-7.7s %8s %9s %9s", share_change__part(first, name),
+			share(off, judged->off), share(on, judged->on),
+			points(difference, judged->on - judged->off));
+		compare__print_judged(view->out, judged, view->color);
+	}
+}
+
+static bool has_verdict(const struct share_change *first, const struct share_change *end)
+{
+	for (const struct share_change *at = first; at < end && same_key(at, first); at++)
+		if (at->judged.verdict != JUDGE_NO_DIFFERENCE)
+			return true;
+	return false;
+}
+
+/* The whole, and each key with a verdict; of the others the names. */
+static void print_shares(const struct comparison_view *view)
+{
+	const struct share_changes *changes = &view->comparison->shares;
+	const struct share_change *at = changes->changes, *end = at + changes->nr;
+	const char *before = "shares without a difference shown:";
+	struct wrap wrap = { 0 };
+
+	while (at < end) {
+		const struct share_change *first = at;
+
+		if (first->key->by == GROUP_WHOLE || has_verdict(first, end)) {
+			print_shares_of(view, first, end);
+		} else {
+			wrap__add(&wrap, "%s %s", before, first->key->name);
+			before = ",";
+		}
+		while (at < end && same_key(at, first))
+			at++;
+	}
+	if (wrap.len) {
+		fputc('\n', view->out);
+		wrap__print(&wrap, view->out, 0, 2);
+	}
+}
+
+static void add_share(struct wrap *wrap, const char *before, const struct share_change *change)
+{
+	char part[RUN_NAME], off[TEXT], on[TEXT];
+
+	wrap__add(wrap, "%s%s%s%s %s -> %s", before, change->key->name,
+		  change->key->name[0] ? ": " : "", share_change__part(change, part),
+		  share(off, change->judged.off), share(on, change->judged.on));
+}
+
+/* "shares: 1 more (mysqld: lock 2.0 % -> 31.0 %); 2 less (...); 40 no difference shown" */
+static void summarise_shares(const struct comparison_view *view)
+{
+	static const enum judge_verdict shown[] = { JUDGE_MORE, JUDGE_LESS };
+	const struct share_changes *changes = &view->comparison->shares;
+	struct wrap wrap = { 0 };
+
+	if (!changes->tested)
+		return;
+	wrap__add(&wrap, "shares: ");
+	for (unsigned int i = 0; i < 2; i++) {
+		const char *before = " (";
+
+		wrap__add(&wrap, "%zu %s", changes->verdicts[shown[i]], judge__word(shown[i]));
+		for (size_t j = 0; j < changes->nr; j++) {
+			if (changes->changes[j].judged.verdict != shown[i])
+				continue;
+			add_share(&wrap, before, &changes->changes[j]);
+			before = ", ";
+		}
+		wrap__add(&wrap, "%s; ", changes->verdicts[shown[i]] ? ")" : "");
+	}
+	wrap__add(&wrap, "%zu %s; corrected for %zu tests of their own",
+		  changes->verdicts[JUDGE_NO_DIFFERENCE], judge__word(JUDGE_NO_DIFFERENCE),
+		  changes->tested);
+	wrap__print(&wrap, view->out, 0, 2);
+}
+
 static void summary(const struct comparison_view *view)
 {
 	const struct comparison *comparison = view->comparison;
@@ -542,5 +650,7 @@ void compare__print_text(FILE *out, const struct comparison *comparison, bool co
 	doubts(&view);
 	for (size_t i = 0; i < comparison->nr; i++)
 		print_row(&view, &comparison->rows[i]);
+	print_shares(&view);
 	summary(&view);
+	summarise_shares(&view);
 }

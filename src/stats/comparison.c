@@ -285,7 +285,8 @@ static int add_probes(struct comparison *comparison)
 	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
 		const struct run_probe *probe = &run->probes[i];
 
-		if (!wanted(comparison, probe) || refused(comparison, probe->name))
+		if (!wanted(comparison, probe) || refused(comparison, probe->name) ||
+		    !probe->nr_metrics)
 			continue;
 		choose_tail(comparison, probe->name);
 		err = checks__probe(comparison->groups, probe->name, &comparison->warnings);
@@ -344,7 +345,11 @@ int comparison__run_all(struct comparison *comparison, const struct comparison_r
 	err = checks__groups(comparison->groups, &comparison->warnings);
 	if (!err)
 		err = add_probes(comparison);
-	if (!err && !comparison->nr)
+	if (!err)
+		err = share_changes__of(&comparison->shares, &comparison->rules.judge,
+					comparison->groups, rules->by ?: 1U << LAT_BY_PROCESS,
+					rules->top);
+	if (!err && !comparison->nr && !comparison->shares.nr)
 		err = -ENODATA;
 	return err ? err : conclude(comparison);
 }
@@ -362,6 +367,7 @@ void comparison__clear(struct comparison *comparison)
 	group__clear(&comparison->groups[0]);
 	group__clear(&comparison->groups[1]);
 	notes__clear(&comparison->warnings);
+	share_changes__clear(&comparison->shares);
 	free(comparison->rows);
 	memset(comparison, 0, sizeof(*comparison));
 }

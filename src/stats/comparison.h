@@ -12,11 +12,12 @@
 #include "judge.h"
 #include "notes.h"
 #include "inference.h"
+#include "share_judge.h"
 
 struct comparison_rules {
 	struct judge_rules judge; /* batches is set by comparison__run() */
 	const char *probe; /* only this one; NULL: all */
-	uint32_t by; /* splits to compare: mask of 1 << enum lat_by */
+	uint32_t by; /* splits to compare: mask of 1 << enum lat_by; shares: 0 is by process */
 	unsigned int top; /* maximum keys of a split; 0: all */
 	struct tails tails; /* thresholds; not chosen: the recordings' own */
 };
@@ -59,6 +60,7 @@ struct comparison {
 	unsigned int nr_tails;
 	struct comparison_row *rows; /* by probe, metric, split, then the most time first */
 	size_t nr;
+	struct share_changes shares;
 	struct comparison_refusal refusals[RUN_PROBES];
 	unsigned int nr_refusals;
 	struct notes warnings;

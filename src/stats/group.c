@@ -301,14 +301,30 @@ static int add_observations(struct reading *reading, const struct run_data *cons
 	return err;
 }
 
+/* To the window that add_observations() is about to add. */
+static int add_shares(struct reading *reading,
+		      int (*add)(struct shares *to, const struct run_probe *probe, size_t window))
+{
+	const struct run *run = reading->recording->run;
+	struct group *group = reading->group;
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < run->nr_probes; i++)
+		if (wanted(reading, &run->probes[i]))
+			err = add(&group->shares, &run->probes[i], group->nr_windows);
+	return err;
+}
+
 static int read_whole(struct reading *reading)
 {
 	const struct run *run = reading->recording->run;
 	const struct run_data *data[RUN_PROBES];
 
+	int err = add_shares(reading, shares__add_sums);
+
 	for (unsigned int i = 0; i < run->nr_probes; i++)
 		data[i] = &run->probes[i].total;
-	return add_observations(reading, data, run->duration_ns);
+	return err ? err : add_observations(reading, data, run->duration_ns);
 }
 
 static int add_interval(const struct reading *reading, const struct run_interval *interval,
@@ -348,6 +364,8 @@ static int read_batches(struct reading *reading, struct rundb *db, unsigned int 
 		for (; !err && at < (uint64_t)intervals * (i + 1) / batches; at++) {
 			got = rundb__next(db, &interval);
 			err = got > 0 ? add_interval(reading, &interval, sums) : got;
+			if (got > 0 && !err)
+				err = add_shares(reading, shares__add_rows);
 			ns += got > 0 ? interval.end_ns - interval.start_ns : 0;
 		}
 		if (!err)
@@ -440,6 +458,7 @@ static void keep_node(void *node)
 void group__clear(struct group *group)
 {
 	tdestroy(group->index, keep_node);
+	shares__clear(&group->shares);
 	for (size_t i = 0; i < group->nr_series; i++)
 		clear_series(group->series[i]);
 	for (size_t i = 0; i < group->nr; i++) {

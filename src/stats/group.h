@@ -8,8 +8,7 @@
 #include <core/run.h>
 
 #include "observation.h"
-
-#define GROUP_WHOLE (-1) /* in place of an enum lat_by: no split */
+#include "shares.h"
 
 struct group_recording {
 	char *path;
@@ -37,6 +36,7 @@ struct group {
 	struct group_series **series;
 	size_t nr_series;
 	void *index; /* of the series by name, for tsearch() */
+	struct shares shares; /* of the tables that have parts of a whole */
 	char failed[256]; /* the end of the path that caused an error */
 };
 

@@ -59,6 +59,8 @@ const char *judge__name(unsigned int statistic)
 {
 	if (statistic == JUDGE_TAIL)
 		return "tail";
+	if (statistic == JUDGE_SHARE)
+		return "share";
 	if (judge__is_rate(statistic))
 		return statistic == JUDGE_RATE ? "rate" : "tail/s";
 	return statistic == JUDGE_MEAN ? "mean" : summary__labels[statistic - JUDGE_QUANTILE];
@@ -66,7 +68,7 @@ const char *judge__name(unsigned int statistic)
 
 int judge__find(const char *name)
 {
-	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++) {
+	for (unsigned int i = 0; i <= JUDGE_SHARE; i++) {
 		if (!strcmp(judge__name(i), name))
 			return (int)i;
 	}
@@ -75,8 +77,9 @@ int judge__find(const char *name)
 
 const char *judge__word(enum judge_verdict verdict)
 {
-	static const char *const words[] = { "no difference shown", "worse", "better", "more",
-					     "fewer" };
+	static const char *const words[] = {
+		"no difference shown", "worse", "better", "more", "fewer", "less"
+	};
 
 	return words[verdict];
 }
@@ -351,11 +354,8 @@ static bool cannot_tell(const struct judge_rules *rules, const struct group_summ
 	return rules->batches && lacks_batches(groups, statistic, why);
 }
 
-/*
- * Batches do not show how much their run differs from the next one. This is that spread, as the
- * variance of the logarithm of a lognormal variable.
- */
-static double between_runs(const struct judge_rules *rules, size_t runs)
+/* The variance of the logarithm of a lognormal variable. */
+double judge__between_runs(const struct judge_rules *rules, size_t runs)
 {
 	if (!rules->batches)
 		return 0;
@@ -407,10 +407,10 @@ static void judge_one(const struct judge_rules *rules, const struct group_summar
 	if (cannot_tell(rules, groups, statistic, judged->why))
 		return;
 	for (unsigned int i = 0; i < 2; i++)
-		parts[i] = (struct contrast_group){ groups[i].centre[statistic],
-						    groups[i].variance[statistic],
-						    groups[i].nr[statistic],
-						    between_runs(rules, groups[i].group->runs) };
+		parts[i] = (struct contrast_group){
+			groups[i].centre[statistic], groups[i].variance[statistic],
+			groups[i].nr[statistic], judge__between_runs(rules, groups[i].group->runs)
+		};
 	contrast = contrast__of(&parts[0], &parts[1], rules->confidence,
 				log1p(rules->min_effect) + doubt(groups, statistic));
 	judged->low = exp(contrast.low - doubt(groups, statistic));
@@ -461,10 +461,10 @@ static void judge_rate(const struct judge_rules *rules, const struct judge_group
 	if (lacks_rate(rules, groups, rates, statistic, judged->why))
 		return;
 	for (unsigned int i = 0; i < 2; i++)
-		parts[i] = (struct contrast_group){ rates[i].centre, rates[i].variance,
-						    (double)groups[i]->nr_windows,
-						    rates[i].known +
-							    between_runs(rules, groups[i]->runs) };
+		parts[i] = (struct contrast_group){
+			rates[i].centre, rates[i].variance, (double)groups[i]->nr_windows,
+			rates[i].known + judge__between_runs(rules, groups[i]->runs)
+		};
 	contrast = contrast__of(&parts[0], &parts[1], rules->confidence, log1p(rules->min_effect));
 	judged->ratio = exp(contrast.difference);
 	judged->low = exp(contrast.low);
@@ -513,6 +513,8 @@ void judge__conclude(const struct judge_rules *rules, unsigned int statistic, si
 		snprintf(judged->why, RUN_TEXT,
 			 "significant by itself (p = %.2g), but not as one of %zu tests", judged->p,
 			 family);
+	else if (statistic == JUDGE_SHARE)
+		judged->verdict = judged->ratio > 1 ? JUDGE_MORE : JUDGE_LESS;
 	else if (judge__is_rate(statistic))
 		judged->verdict = judged->ratio > 1 ? JUDGE_MORE : JUDGE_FEWER;
 	else

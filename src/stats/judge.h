@@ -34,15 +34,19 @@ enum judge_statistic {
 	JUDGE_LATENCIES, /* those before it need events */
 	JUDGE_RATE = JUDGE_LATENCIES, /* events per second */
 	JUDGE_TAIL_RATE, /* tail events per second */
-	JUDGE_STATISTICS,
+	JUDGE_STATISTICS, /* of a latency */
+	JUDGE_SHARE = JUDGE_STATISTICS, /* a part of a whole: see share_judge.h */
 };
+
+#define JUDGE_ALL ((2U << JUDGE_SHARE) - 1) /* the mask of all */
 
 enum judge_verdict {
 	JUDGE_NO_DIFFERENCE,
 	JUDGE_WORSE,
 	JUDGE_BETTER,
-	JUDGE_MORE, /* only of rates */
+	JUDGE_MORE, /* only of rates and shares */
 	JUDGE_FEWER,
+	JUDGE_LESS, /* only of shares, besides JUDGE_MORE */
 	JUDGE_VERDICTS,
 };
 
@@ -83,11 +87,11 @@ extern const struct judged judge__none; /* without values and verdict */
 
 bool judge__is_rate(unsigned int statistic);
 
-/* "tail", "p99.9", "mean", "rate", "tail/s"; -EINVAL if the name is unknown. */
+/* "tail", "p99.9", "mean", "rate", "tail/s", "share"; -EINVAL if the name is unknown. */
 const char *judge__name(unsigned int statistic);
 int judge__find(const char *name);
 
-/* "worse", "better", "more", "fewer", "no difference shown". */
+/* "worse", "better", "more", "fewer", "less", "no difference shown". */
 const char *judge__word(enum judge_verdict verdict);
 
 /* The same, or "cannot tell" if the statistic could not be tested, see `why`. */
@@ -105,6 +109,12 @@ void judge__statistics(const struct judge_rules *rules, const struct judge_group
  * for the number of tests by Holm's method. Returns that number, or -ENOMEM.
  */
 ssize_t judge__verdicts(const struct judge_rules *rules, struct judged *const family[], size_t nr);
+
+/*
+ * Batches do not show how much their run differs from the next one. This is that spread, as the
+ * variance of the centre's logarithm; 0 without batches.
+ */
+double judge__between_runs(const struct judge_rules *rules, size_t runs);
 
 /* Sets the verdict from ratio, p and adjusted, which is p as one of `family` tests. */
 void judge__conclude(const struct judge_rules *rules, unsigned int statistic, size_t family,

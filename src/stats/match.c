@@ -73,6 +73,8 @@ bool match__probe(const struct group groups[2], const char *probe, char why[RUN_
 			return false;
 	}
 	first = probe_of(&groups[0], 0, probe);
+	if (!first->nr_metrics && shares__has(first->table))
+		return true;
 	if (!first->nr_metrics) {
 		snprintf(why, RUN_TEXT,
 			 "it has a table, not latencies; 'latscope report' shows it");

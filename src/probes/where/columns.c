@@ -11,8 +11,16 @@
 
 #define CGROUP_TEXT 256
 
-#define PART(index, name, what) \
-	[PARTS_STATES + (index)] = { name "_ns", "ns", what, TABLE_INTEGER, .part = true }
+/* The mean of several rows is a share of the life. */
+#define PART(index, name, what)                             \
+	[PARTS_STATES + (index)] = { name "_ns",            \
+				     "ns",                  \
+				     what,                  \
+				     TABLE_INTEGER,         \
+				     .mean_of = name "_ns", \
+				     .mean_per = "life_ns", \
+				     .mean_scale = 1,       \
+				     .part = true }
 
 static const struct table_column parts_columns[PARTS_COLUMNS] = {
 	[PARTS_PID] = { "pid", "",
