@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What the HTML pages contain besides data: the files of web/ without comments, the script as one function, and the
 # script's SHA-256 for the policy of the page.
-WEB_JS := $(addprefix web/,numbers.js data.js draw.js heat.js curve.js tables.js why.js compare.js page.js)
+WEB_JS := $(addprefix web/,numbers.js data.js draw.js heat.js curve.js tables.js why.js bars.js compare.js page.js)
 WEB := $(addprefix $(OUT)/webpage/,page.css page.html page.js page.hash)
 
 $(OUT)/webpage/page.css $(OUT)/webpage/page.html: $(OUT)/webpage/%: web/%

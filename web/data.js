@@ -47,6 +47,8 @@ function readSeries(text, kind) {
 		if (first === 0)
 			for (let i = next(); i > 0; i--)
 				columns.push(null);
+		else if (kind === "values")
+			columns.push({ sum: first });
 		else if (kind === "sums")
 			columns.push({ n: first - 1, sum: next(), max: next() });
 		else
@@ -84,11 +86,19 @@ function readProbes(probes) {
 	}
 }
 
+// Times of parts, of which the series are in us.
+function readBars(bars) {
+	for (const split of bars ? bars.splits : [])
+		for (const bar of split.bars.concat(split.others))
+			bar.parts = bar.parts.map((text) => readSeries(text, "values").map((cell) => cell && { sum: cell.sum * 1000 }));
+}
+
 function loadData() {
 	const data = JSON.parse(document.getElementById("data").textContent);
 	if (data.kind === "report") {
 		data.edges = readEdges(data.columns);
 		readProbes(data.series);
+		readBars(data.bars);
 	}
 	return data;
 }

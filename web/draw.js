@@ -3,7 +3,7 @@
 const LEFT = 76; // px before each picture with a time axis
 const RIGHT = 8;
 
-// Okabe and Ito: distinct for the colour-blind.
+// Okabe and Ito: distinct for the colour-blind. `top` has the same.
 const COLORS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#b8a500", "#888888"];
 
 const RAMPS = {

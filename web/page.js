@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The page of a recording: state, the address, brushing, keys of the keyboard.
 const data = loadData();
-const state = { from: 0, to: 0, probe: "", by: "", filter: "", hidden: new Set(), metrics: new Set() };
+const state = { from: 0, to: 0, probe: "", by: "", filter: "", hidden: new Set(), metrics: new Set(), bars: "", waits: 10 };
 const at = (id) => document.getElementById(id);
 const measured = () => data.series.filter((probe) => probe.metrics);
 
@@ -108,6 +108,27 @@ function renderFound() {
 			: "Nothing was slow in this span."));
 }
 
+// ---- where the time went ----
+
+function renderBars() {
+	const bars = data.bars, box = clear(at("bars")), [start, end] = wholeSpan(), span = spanNow();
+	if (!bars || !bars.splits.length || !data.edges.length)
+		return;
+	const split = bars.splits.find((one) => one.by === state.bars) || bars.splits[0];
+	const of = { start, end, edges: data.edges, span, width: widthOf() };
+	box.append(el("h2", null, "Where the time went"), el("p", null, ...bars.splits.flatMap((one) => [el("button", { type: "button",
+		"aria-pressed": String(one === split), onclick: () => change({ bars: one.by }) }, "by " + one.by), " "])), barsKey(bars.parts));
+	for (const bar of split.bars.concat(split.others)) {
+		const text = barText(bar, bars.parts, span);
+		if (text)
+			box.append(el("div", { class: "row" }, el("div", { class: "name" }, el("b", null, bar.name || split.nr_others + " others"), " " + text),
+				brush(barBand(bar, bars.parts, of, text), "time of " + (bar.name || "others"))));
+	}
+	box.append(timeAxisOf(start, end), el("h3", null, "Longest waits, and what ended them"), waitsTable(bars, data.edges, span, state.waits));
+	if (state.waits < bars.waits.length)
+		box.append(el("button", { type: "button", onclick: () => change({ waits: bars.waits.length }) }, "more waits"));
+}
+
 // ---- time line ----
 
 // A picture that takes a span by dragging, and shows the selected one.
@@ -195,6 +216,8 @@ function renderTime() {
 	const buttons = measured().flatMap((probe) => probe.metrics.map((metric, i) => el("button", { type: "button", title: metric.what,
 		"aria-pressed": String(isShown(probe, metric, i)), onclick: () => toggleIn(state.metrics, probe.name + "." + metric.name) }, probe.name + " " + metric.name)));
 	box.append(el("h2", null, "Latency over time"));
+	if (data.bars && !measured().length)
+		clear(box);
 	if (!data.edges.length || !measured().length) {
 		box.append(el("p", { class: "empty" }, data.edges.length ? "No probe measured anything." : "The recording has no interval."));
 		return;
@@ -275,6 +298,7 @@ function render() {
 	renderAbout();
 	renderBar();
 	renderFound();
+	renderBars();
 	renderTime();
 	renderDetail();
 }

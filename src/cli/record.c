@@ -73,8 +73,6 @@ static bool is_wanted(const struct record *record, const struct probe_ops *ops)
 		return ops->explains && why__words(ops->name)->of_cpu;
 	if (record->kind->explains)
 		return ops->explains || ops->accounts;
-	if (record->kind->on_screen && ops->accounts)
-		return false;
 	return ops->by_default || record->with[number_of(ops)];
 }
 
@@ -227,6 +225,8 @@ static void prepare_probe(const struct record *record, const struct probe_ops *o
 	const char *wanted = record->options.method;
 
 	*config = record->config;
+	if (record->kind->on_screen && ops->accounts) /* the screen can sum it up by cgroup */
+		config->by |= 1U << LAT_BY_PROCESS;
 	config->metrics = asked(&record->options, ops).metrics;
 	config->tail_ns = tails__of(&record->options.tails, ops->name);
 	if (!config->tail_ns)

@@ -123,12 +123,13 @@ static const char account_doc[] =
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
 static const char top_doc[] =
-	"Shows on one screen, for each probe: rate, percentiles, a heat map of the last minutes, "
-	"and who waited most. Enter explains a row: percentiles, where its slow time went, who "
-	"caused it, its slow events. The key h lists the keys. With --replay it shows a recording "
+	"Shows where the time of each process goes, as a bar of parts, who waited most, for what "
+	"and because of whom. Tab goes on to each probe: rate, percentiles, a heat map of the last "
+	"minutes. Enter explains a row: parts, percentiles, who caused them, chains of long waits, "
+	"slow events. The key h lists the keys. With --replay it shows a recording "
 	"in the same way; the arrow keys step in time, also while it is still being written.\v"
 	"Examples:\n"
-	"  latscope top                              page faults, run queue, block I/O\n"
+	"  latscope top                              where the time goes\n"
 	"  latscope top -i 200ms --by process        five times a second\n"
 	"  latscope top --cgroup /system.slice -o runs/   r records into runs/\n"
 	"  latscope top --replay runs/20260102T030405Z\n\n"

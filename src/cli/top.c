@@ -114,14 +114,17 @@ int top__begin(struct top_command *command, int argc, char **argv)
 		return EXIT_ERROR;
 	}
 	command->live->where = command->options->output ? command->options->output : OUTPUT_DIR;
+	log__progress("top: starting the probes");
 	return EXIT_DONE;
 }
 
 int top__show(struct top_command *command, const struct run *run, struct recording *recording,
 	      struct session_config *config)
 {
-	int err = live__open(command->live, run);
+	int err;
 
+	log__progress_end();
+	err = live__open(command->live, run);
 	if (err) {
 		live__close(command->live);
 		log__error("cannot show a screen", strerror(-err), NULL);

@@ -91,7 +91,7 @@ int html_data__start(struct html_data *data, const struct run *run, size_t inter
 	err = html_series__open(&data->edges);
 	for (unsigned int i = 0; !err && i < run->nr_probes; i++)
 		err = start_probe(data, i, top);
-	return err;
+	return err ? err : html_bars__start(&data->bars, run);
 }
 
 void html_data__clear(struct html_data *data)
@@ -107,6 +107,7 @@ void html_data__clear(struct html_data *data)
 		html_why__clear(&probe->why);
 	}
 	html_series__clear(&data->edges);
+	html_bars__clear(&data->bars);
 	free(data->cells);
 	free(data->pictures);
 }
@@ -142,7 +143,7 @@ static void end_key(struct html_track *key)
 
 static int end_column(struct html_data *data)
 {
-	int err = 0;
+	int err = html_bars__end_column(&data->bars, data->end_ns - data->start_ns);
 
 	end_edges(data);
 	for (unsigned int i = 0; i < data->run->nr_probes; i++) {
@@ -187,6 +188,7 @@ int html_data__add(struct html_data *data, const struct run_interval *interval)
 	if ((data->nr - 1) % data->per == 0)
 		data->start_ns = interval->start_ns;
 	data->end_ns = interval->end_ns;
+	err = html_bars__add(&data->bars, data->column, data->columns);
 	for (unsigned int i = 0; !err && i < data->run->nr_probes; i++)
 		err = add_probe(data, i, &interval->delta[i]);
 	if (!err && (data->nr % data->per == 0 || data->nr == data->intervals))
@@ -300,4 +302,5 @@ void html_data__json(struct html_data *data, struct json_object *to)
 	fields__put(to, "columns", columns_json(data));
 	fields__list(to, "counts", LAT_COUNTS, make_count, NULL);
 	fields__put(to, "series", probes);
+	fields__put(to, "bars", html_bars__json(&data->bars));
 }

@@ -12,6 +12,7 @@
 #include <core/table.h>
 #include <stats/why.h>
 
+#include "bars.h"
 #include "html_page.h"
 
 struct json_object;
@@ -99,6 +100,51 @@ struct json_object *html_why__json(struct html_why *why, const struct run *run,
 				   const struct run_probe *probe);
 void html_why__clear(struct html_why *why);
 
+/* ---- html_bars.c ---- */
+
+#define HTML_BARS 8 /* of each split; the others share one */
+#define HTML_BAR_SPLITS 3 /* process, thread, cgroup */
+
+/* A bar over time. */
+struct html_bar {
+	struct bar whole; /* of the recording */
+	struct html_series parts[BAR_PARTS]; /* of each column, in us */
+};
+
+struct html_bar_split {
+	unsigned int by; /* enum lat_by */
+	struct html_bar bars[HTML_BARS + 1]; /* the last one: all others */
+	size_t nr, nr_others; /* without that one */
+};
+
+/* One of the longest waits; its texts are owned. */
+struct html_wait {
+	struct bar_wait wait; /* ns 0: none */
+	char *comm, *call, *chain;
+};
+
+/* Zeroed before html_bars__start(). */
+struct html_bars {
+	const struct run_probe *probe; /* that divides the time of threads; NULL: none */
+	struct run_probe *rows; /* its rows of the current column, see bars.h */
+	struct html_bar_split splits[HTML_BAR_SPLITS];
+	size_t nr_splits;
+	struct html_wait *waits; /* HTML_SLOW_SPANS * HTML_SLOW_EACH */
+};
+
+int html_bars__start(struct html_bars *bars, const struct run *run);
+
+/* The rows of the interval; `column` of `columns` is where they belong. 0 or -ENOMEM. */
+int html_bars__add(struct html_bars *bars, size_t column, size_t columns);
+int html_bars__end_column(struct html_bars *bars, uint64_t length_ns);
+
+/* NULL: there are none. */
+struct json_object *html_bars__json(struct html_bars *bars);
+
+/* A table, for readers without the script. */
+void html_bars__print(FILE *out, const struct html_bars *bars);
+void html_bars__clear(struct html_bars *bars);
+
 /* ---- html_data.c ---- */
 
 /* A metric or a key. */
@@ -130,6 +176,7 @@ struct html_data {
 	struct html_actions actions; /* of tierlat */
 	struct html_series edges; /* of each column: ns since the end of the last, length in ns */
 	struct html_probe probes[RUN_PROBES];
+	struct html_bars bars;
 };
 
 /* The functions return 0 or -ENOMEM; the caller must always call html_data__clear(). */
@@ -139,7 +186,7 @@ int html_data__start(struct html_data *data, const struct run *run, size_t inter
 /* The next interval; also the rows of the tables, as rundb__next() reads them. */
 int html_data__add(struct html_data *data, const struct run_interval *interval);
 
-/* Adds "columns", "counts" and "series". */
+/* Adds "columns", "counts", "series" and "bars". */
 void html_data__json(struct html_data *data, struct json_object *to);
 
 void html_data__clear(struct html_data *data);

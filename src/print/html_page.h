@@ -79,6 +79,9 @@ void html_series__hist(struct html_series *series, const struct sparse *hist,
 /* The next column: events + 1, sum, maximum. */
 void html_series__sums(struct html_series *series, uint64_t events, uint64_t sum, uint64_t max);
 
+/* The next column: a number. */
+void html_series__value(struct html_series *series, uint64_t value);
+
 /* Length so far. */
 size_t html_series__length(struct html_series *series);
 

@@ -195,6 +195,7 @@ static int print_page(FILE *out, struct html_data *data, const struct html_repor
 
 	snprintf(title, sizeof(title), "latscope report %s", report->run->start_utc);
 	html_page__begin(out, title);
+	html_bars__print(out, &data->bars);
 	for (unsigned int i = 0; !err && i < report->run->nr_probes; i++)
 		err = print_probe(out, data, i);
 	html_page__end_static(out);

@@ -112,6 +112,16 @@ void html_series__sums(struct html_series *series, uint64_t events, uint64_t sum
 	html_series__number(series, max);
 }
 
+void html_series__value(struct html_series *series, uint64_t value)
+{
+	if (!value) {
+		empty(series);
+		return;
+	}
+	end_empty(series);
+	html_series__number(series, value);
+}
+
 size_t html_series__length(struct html_series *series)
 {
 	fflush(series->stream);

@@ -29,3 +29,15 @@ const struct probe_view *probe_view__of(const struct run_probe *probe)
 			return view;
 	return NULL;
 }
+
+const struct run_probe *probe_view__of_bars(const struct run *run)
+{
+	const struct probe_view *view;
+
+	for (unsigned int i = 0; i < run->nr_probes; i++) {
+		view = run->probes[i].refused[0] ? NULL : probe_view__of(&run->probes[i]);
+		if (view && view->bars)
+			return &run->probes[i];
+	}
+	return NULL;
+}

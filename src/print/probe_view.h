@@ -10,6 +10,10 @@
 
 #include <core/run.h>
 
+struct bar;
+struct bar_link;
+struct bar_wait;
+struct bars;
 struct json_object;
 struct rundb;
 struct timeline;
@@ -36,7 +40,27 @@ struct probe_view {
 	void (*free)(void *more);
 	/* At the end of the text. `more` is NULL if nothing was read. */
 	void (*print_end)(FILE *out, const struct run *run, const void *more);
+	/*
+	 * Of a probe that divides the time of threads, see bars.h: appends the bars of the folded
+	 * rows of `length_ns`, by process, thread or cgroup. A split that `bars->splits` lacks
+	 * gives none. 0 or -ENOMEM.
+	 */
+	int (*bars)(struct bars *bars, const struct run_probe *probe, enum lat_by by,
+		    uint64_t length_ns);
+	/*
+	 * Adds what of the folded rows is of this bar to empty tables, and folds it: then print()
+	 * is about it alone. 0 or -ENOMEM.
+	 */
+	int (*select)(struct run_probe *to, const struct run_probe *from, enum lat_by by,
+		      const struct bar *bar);
+	/* A long wait, from a row of an interval. False: it is none, or there are no more rows. */
+	bool (*wait)(const struct run_probe *probe, size_t row, struct bar_wait *wait);
+	/* Reads the first link of a chain and returns the others; NULL: there is none. */
+	const char *(*link)(const char *chain, struct bar_link *link);
 };
+
+/* The probe of the run that divides the time of threads, and can; NULL: there is none. */
+const struct run_probe *probe_view__of_bars(const struct run *run);
 
 /* NULL: it has none, or another table than it knows. */
 const struct probe_view *probe_view__of(const struct run_probe *probe);

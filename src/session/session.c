@@ -314,17 +314,24 @@ static bool is_full(const struct session *session, struct session_result *result
 	return result->room;
 }
 
+/* It has a terminal. */
+static bool is_watched(const struct session *session)
+{
+	return session->config->watcher && session->config->watcher->calls.terminal;
+}
+
 /*
- * Of recordings, since they have a time line, and where a cgroup filters, for its sums. Intervals
- * may be read late, so the pressure of an interval is that between two readings, as with the
- * probes.
+ * Of recordings, since they have a time line, of a screen, and where a cgroup filters, for its
+ * sums. Intervals may be read late, so the pressure of an interval is that between two readings, as
+ * with the probes.
  */
 static void watch_pressure(struct session *session, struct session_result *result)
 {
 	struct run_pressure *to = &session->run->pressure;
 	int err;
 
-	if (session->recording->is_endless || (!session->recording->dir[0] && !to->cgroup))
+	if (session->recording->is_endless ||
+	    (!session->recording->dir[0] && !to->cgroup && !is_watched(session)))
 		return;
 	err = pressure__open(&session->pressure, "", to->cgroup, to->why);
 	if (!err)

@@ -49,7 +49,8 @@ static void move_by(size_t *at, long by)
 
 static bool move_cursor(struct view *view, int key)
 {
-	size_t *at = view->page == PAGE_DETAIL ? &view->scroll : &view->cursor;
+	bool scrolls = view->page == PAGE_DETAIL || view->page == PAGE_BAR;
+	size_t *at = scrolls ? &view->scroll : &view->cursor;
 	long page = view->lines > 1 ? (long)view->lines - 1 : 1;
 
 	switch (key) {
@@ -97,14 +98,19 @@ static void open_detail(struct view *view)
 	view->page = PAGE_DETAIL;
 }
 
-static void choose_probe(struct view *view, unsigned int probe)
+/* From the bars to the first probe, and from the last one back. */
+static void choose_next(struct view *view)
 {
-	if (probe >= view->model.run->nr_probes)
-		return;
-	view->probe = probe;
-	view->cursor = view->first = 0;
-	view->page = PAGE_TABLE;
-	view__choose_split(view, false);
+	bool is_bars = view->page == PAGE_BARS || view->page == PAGE_BAR;
+	unsigned int nr = view->model.run->nr_probes, next = is_bars ? 0 : view->probe + 1;
+
+	for (; next < nr; next++)
+		if (view->model.run->probes[next].nr_metrics && view__choose_probe(view, next))
+			return;
+	for (next = 0; next < nr && !view__choose_probe(view, next); next++)
+		;
+	if (bars_view__has(view))
+		view->page = PAGE_BARS;
 }
 
 static enum view_action press_on_any_page(struct view *view, int key)
@@ -127,26 +133,38 @@ static enum view_action press_on_any_page(struct view *view, int key)
 	switch (key) {
 	case 'h':
 	case '?':
+		view->before = view->page;
 		view->page = PAGE_HELP;
+		return ACTION_NONE;
+	case '\t':
+		choose_next(view);
 		return ACTION_NONE;
 	case CTRL_L:
 		clearok(curscr, TRUE);
 		return ACTION_NONE;
 	}
 	if (key >= '1' && key <= '0' + RUN_PROBES)
-		choose_probe(view, (unsigned int)(key - '1'));
+		view__choose_probe(view, (unsigned int)(key - '1'));
 	return ACTION_NONE;
 }
 
 static void press_on_table(struct view *view, int key)
 {
+	bool is_bars = view->page == PAGE_BARS;
+
 	switch (key) {
 	case 's':
-		view->sort = (view->sort + 1) % SORTS;
+		if (is_bars)
+			view->bars.sort = (view->bars.sort + 1) % BARS_SORTS;
+		else
+			view->sort = (view->sort + 1) % SORTS;
 		view->cursor = view->first = 0;
 		return;
 	case 'b':
-		view__choose_split(view, true);
+		if (is_bars)
+			bars_view__choose_split(view);
+		else
+			view__choose_split(view, true);
 		view->cursor = view->first = 0;
 		return;
 	case '/':
@@ -159,7 +177,10 @@ static void press_on_table(struct view *view, int key)
 	case '\r':
 	case '\n':
 	case KEY_ENTER:
-		open_detail(view);
+		if (is_bars)
+			bars_view__open(view);
+		else
+			open_detail(view);
 	}
 }
 
@@ -171,16 +192,16 @@ enum view_action keys__press(struct view *view, int key)
 	if (view->typing)
 		return type_filter(view, key);
 	if (view->page == PAGE_HELP) {
-		view->page = PAGE_TABLE;
+		view->page = view->before;
 		return ACTION_NONE;
 	}
 	if (move_cursor(view, key))
 		return ACTION_NONE;
-	if (view->page == PAGE_DETAIL && (leaves || key == 'q')) {
-		view->page = PAGE_TABLE;
+	if ((view->page == PAGE_DETAIL || view->page == PAGE_BAR) && (leaves || key == 'q')) {
+		view->page = view->page == PAGE_BAR ? PAGE_BARS : PAGE_TABLE;
 		return ACTION_NONE;
 	}
-	if (view->page == PAGE_TABLE)
+	if (view->page == PAGE_TABLE || view->page == PAGE_BARS)
 		press_on_table(view, key);
 	return press_on_any_page(view, key);
 }

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <core/pressure.h>
 #include <core/vec.h>
+#include <print/bars.h>
+#include <print/probe_view.h>
 
 void model__begin(struct model *model, uint64_t frame)
 {
@@ -18,6 +21,10 @@ void model__begin(struct model *model, uint64_t frame)
 		model->why[i].nr_events = 0;
 		model->why[i].over_ns = 0;
 	}
+	if (model->rows)
+		bars__free_rows(model->rows);
+	memset(model->stalled_ns, 0, sizeof(model->stalled_ns));
+	memset(model->stalls_known, 0, sizeof(model->stalls_known));
 	model->frame = frame;
 	model->has_frame = false;
 }
@@ -138,9 +145,38 @@ static int add_why(struct model_why *why, const struct run_probe *probe)
 	return add_pairs(why, probe);
 }
 
+static int keep_rows(struct model *model)
+{
+	const struct run_probe *probe = probe_view__of_bars(model->run);
+
+	if (!probe)
+		return 0;
+	if (!model->rows)
+		model->rows = calloc(1, sizeof(*model->rows));
+	return model->rows ? bars__keep_rows(model->rows, probe) : -ENOMEM;
+}
+
+static void add_stalls(struct model *model)
+{
+	static const enum pressure_column columns[MODEL_RESOURCES] = {
+		[MODEL_CPU] = PRESSURE_CPU_SOME,
+		[MODEL_MEMORY] = PRESSURE_MEMORY_SOME,
+		[MODEL_IO] = PRESSURE_IO_SOME,
+	};
+	const struct table *table = model->run->pressure.table;
+
+	for (size_t row = 0; table && row < table__rows(table); row++)
+		for (unsigned int i = 0; i < MODEL_RESOURCES; i++) {
+			model->stalls_known[i] |= table__value(table, row, columns[i]).known;
+			model->stalled_ns[i] += (uint64_t)integer_of(table, row, columns[i]);
+		}
+}
+
 int model__add(struct model *model, const struct run_interval *interval)
 {
-	int err = 0;
+	int err = keep_rows(model);
+
+	add_stalls(model);
 
 	for (unsigned int i = 0; !err && i < model->run->nr_probes; i++) {
 		err = run__add_data(&model->data[i], &interval->delta[i]);
@@ -171,6 +207,8 @@ void model__clear(struct model *model)
 {
 	model__begin(model, 0);
 	model__forget_keys(model);
+	free(model->rows);
+	model->rows = NULL;
 	for (unsigned int i = 0; i < MODEL_COLUMNS; i++)
 		for (unsigned int j = 0; j < RUN_PROBES; j++)
 			sparse__clear(&model->columns[i].hists[j]);

@@ -34,6 +34,9 @@ struct model_why {
 	unsigned int nr_events;
 };
 
+/* Whose stalls the kernel counts (PSI). */
+enum model_resource { MODEL_CPU, MODEL_MEMORY, MODEL_IO, MODEL_RESOURCES };
+
 struct model {
 	const struct run *run; /* probes, names, methods, cost */
 	bool has_frame; /* there is a current one */
@@ -42,6 +45,10 @@ struct model {
 	struct run_data data[RUN_PROBES];
 	struct model_why why[RUN_PROBES];
 	struct model_column columns[MODEL_COLUMNS]; /* by number of the frame */
+	/* Of the probe that divides the time of threads, see bars.h: its folded rows; owned. */
+	struct run_probe *rows; /* NULL: there is none */
+	uint64_t stalled_ns[MODEL_RESOURCES];
+	bool stalls_known[MODEL_RESOURCES];
 };
 
 /* Begins an empty frame and makes it the current one. */

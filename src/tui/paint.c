@@ -13,21 +13,48 @@
 #define MOST_TEXT 1024
 #define FIRST_PAIR 100 /* the heat map has those below */
 
-enum { PAIR_BAR = FIRST_PAIR, PAIR_ALERT, PAIR_STRONG };
+#define MANY_COLORS 256
+
+enum { PAIR_BAR = FIRST_PAIR, PAIR_ALERT, PAIR_STRONG, PAIR_PARTS };
 
 static struct {
 	bool color, utf8;
+	bool solid; /* a part of a bar is its colour alone */
 } mode;
+
+/* The palette of web/draw.js. The last one, of what is idle, is the terminal's own background. */
+static const struct {
+	short many, few; /* of 256 colours, of 8 */
+} palette[] = {
+	{ 25, COLOR_BLUE },	{ 172, COLOR_YELLOW }, { 36, COLOR_GREEN },
+	{ 175, COLOR_MAGENTA }, { 166, COLOR_RED },    { 74, COLOR_CYAN },
+	{ 142, COLOR_WHITE },	{ 245, COLOR_WHITE },  { -1, COLOR_WHITE },
+};
+
+static void begin_parts(void)
+{
+	mode.solid = mode.color && COLORS >= MANY_COLORS && COLOR_PAIRS > PAIR_PARTS + BAR_PARTS;
+	for (unsigned int i = 0; i < BAR_PARTS; i++) {
+		unsigned int color = bar_looks[i].color;
+
+		if (mode.solid)
+			init_pair((short)(PAIR_PARTS + i), COLOR_WHITE, palette[color].many);
+		else if (COLOR_PAIRS > PAIR_PARTS + BAR_PARTS)
+			init_pair((short)(PAIR_PARTS + i), palette[color].few, -1);
+	}
+}
 
 void paint__begin(bool color, bool utf8)
 {
 	mode.color = color && COLOR_PAIRS > PAIR_STRONG;
 	mode.utf8 = utf8;
+	mode.solid = false;
 	if (!mode.color)
 		return;
 	init_pair(PAIR_BAR, COLOR_BLACK, COLOR_CYAN);
 	init_pair(PAIR_ALERT, COLOR_RED, -1);
 	init_pair(PAIR_STRONG, COLOR_CYAN, -1);
+	begin_parts();
 }
 
 static attr_t attribute(enum paint_style style)
@@ -137,6 +164,17 @@ void paint__line(int y, int x, int width, enum paint_style style)
 	attrset(attribute(style));
 	mvhline(y, x, ' ' | attribute(style), width);
 	attrset(A_NORMAL);
+}
+
+void paint__part(int y, int x, int width, enum bar_part part)
+{
+	bool colored = mode.color && COLOR_PAIRS > PAIR_PARTS + BAR_PARTS;
+	attr_t style = colored ? COLOR_PAIR(PAIR_PARTS + (int)part) : A_NORMAL;
+	char cell = mode.solid && part != BAR_IDLE ? ' ' : bar_looks[part].letter;
+
+	if (y < 0 || y >= LINES || x >= COLS || width <= 0)
+		return;
+	mvhline(y, x, (chtype)cell | (part == BAR_IDLE ? A_DIM : style), width);
 }
 
 static int columns_of_text(const char *text)

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include <print/bars.h>
+
 /* For curses: colours are used, and text may be more than ASCII. */
 void paint__begin(bool color, bool utf8);
 
@@ -27,6 +29,9 @@ void paint__right(int y, int x, int width, enum paint_style style, const char *t
 
 /* Fills the line from x with the style. */
 void paint__line(int y, int x, int width, enum paint_style style);
+
+/* Cells of a part of a bar: its colour; its letter if there are too few colours. */
+void paint__part(int y, int x, int width, enum bar_part part);
 
 /* A name: if it is longer than the width, its middle is cut out. */
 void paint__name(int y, int x, int width, enum paint_style style, const char *name);

@@ -12,6 +12,7 @@
 #include <core/hist.h>
 #include <core/summary.h>
 #include <core/units.h>
+#include <print/probe_view.h>
 #include <print/wrap.h>
 
 #include "paint.h"
@@ -22,23 +23,24 @@
 #define MOST_LINES 8 /* of a probe */
 
 static const char *const help[] = {
+	"Tab          next view: where the time went, then each probe",
 	"1 to 8       choose the probe whose table is shown",
 	"b            next split: process, cgroup, disk ...",
-	"s            next sort: waited, events, p50, p99, p99.9, max, name",
+	"s            next sort: waited, a part or a percentile, name",
 	"/            filter by a part of the name; Enter ends it, Escape clears it",
 	"up, down     choose a row; also Page Up, Page Down, j, k",
-	"Enter        the row's percentiles, parts, culprits and slow events",
+	"Enter        the row's parts, culprits, percentiles, slow events and chains",
 	"space        pause; in a recording: play",
 	"+ -          longer or shorter interval; in a recording: intervals per step",
 	"left, right  in a recording: step in time; [ ] by ten, Home and End",
 	"r            live: record from now on; r again ends the recording",
 	"Ctrl-L       draw everything again",
-	"h            this help; any key goes back",
-	"q            quit",
+	"h, q         this help, any key goes back; quit",
 	"",
-	"waited: sum of all latencies of the interval. Heat map: a column for each",
-	"interval, latency upwards, colour by the square root of the events; without",
-	"data it is empty, without events it is dark (text: a dot).",
+	"waited, of bars: share of its threads' time; a sleep for a futex, socket or",
+	"pipe that lasted all the interval does not count. Of probes: sum of all",
+	"latencies. Heat map: a column for each interval, latency upwards, colour by",
+	"the square root of the events; dark (text: a dot): no events.",
 };
 
 int view__open(struct view *view)
@@ -58,6 +60,7 @@ void view__close(struct view *view)
 	terminal__close(&view->terminal);
 	free(view->rows);
 	view->rows = NULL;
+	bars__clear(&view->bars.bars);
 	model__clear(&view->model);
 }
 
@@ -75,6 +78,23 @@ void view__choose_split(struct view *view, bool next)
 	view->page = PAGE_TABLE;
 }
 
+bool view__choose_probe(struct view *view, unsigned int probe)
+{
+	const struct run *run = view->model.run;
+
+	if (probe >= run->nr_probes)
+		return false;
+	view->cursor = view->first = 0;
+	if (&run->probes[probe] == probe_view__of_bars(run)) {
+		view->page = PAGE_BARS;
+		return true;
+	}
+	view->probe = probe;
+	view->page = PAGE_TABLE;
+	view__choose_split(view, false);
+	return run->probes[probe].nr_metrics && !run->probes[probe].refused[0];
+}
+
 void view__begin(struct view *view)
 {
 	const struct run *run = view->model.run;
@@ -83,6 +103,8 @@ void view__begin(struct view *view)
 		if (run->probes[i - 1].nr_metrics && !run->probes[i - 1].refused[0])
 			view->probe = i - 1;
 	view__choose_split(view, false);
+	view->bars.by = view->by <= LAT_BY_CGROUP ? view->by : LAT_BY_PROCESS;
+	view->page = bars_view__has(view) ? PAGE_BARS : PAGE_TABLE;
 }
 
 /* ---- title ---- */
@@ -177,7 +199,10 @@ static void draw_probe(const struct view *view, unsigned int at, int y, int line
 		return;
 	}
 	if (!probe->nr_metrics) {
-		paint__text(y, 11, COLS - 11, PAINT_DIM, "a table, no histogram; see report");
+		paint__text(y, 11, COLS - 11, PAINT_DIM,
+			    probe == probe_view__of_bars(view->model.run)
+				    ? "where the time went: Tab"
+				    : "a table, no histogram; see report");
 		return;
 	}
 	if (!view->model.has_frame)
@@ -266,9 +291,14 @@ static void draw_cost(const struct view *view, int y)
 
 static void draw_footer(const struct view *view, int y)
 {
-	const struct run_probe *probe = &view->model.run->probes[view->probe];
+	bool is_bars = view->page == PAGE_BARS || view->page == PAGE_BAR;
+	const struct run_probe *probe = is_bars ? probe_view__of_bars(view->model.run)
+						: &view->model.run->probes[view->probe];
 
-	draw_accounting(view, y);
+	if (is_bars)
+		bars_view__say(view, y);
+	else
+		draw_accounting(view, y);
 	if (!probe->refused[0])
 		paint__format(y + 1, 0, COLS, PAINT_DIM, "method %s: %s", probe->method,
 			      probe->mechanism);
@@ -280,8 +310,8 @@ static void draw_footer(const struct view *view, int y)
 		paint__format(y + 2, 0, COLS - 42, PAINT_CHOSEN, "filter: %s", view->filter);
 	else
 		paint__text(y + 2, 0, COLS - 42, PAINT_BAR,
-			    view->replay ? "h help  <- -> time  Enter detail  q"
-					 : "h help  Enter why  / filter  r record");
+			    view->replay ? "h help  <- -> time  Enter detail  Tab  q"
+					 : "h help  Enter why  Tab next  / filter  r");
 	if (view->note[0]) {
 		paint__line(y + 1, 0, COLS, PAINT_PLAIN);
 		paint__text(y + 1, 0, COLS, PAINT_ALERT, view->note);
@@ -296,24 +326,37 @@ static void draw_help(int y, int lines)
 		paint__text(y + 1 + i, 1, COLS - 1, PAINT_PLAIN, help[i]);
 }
 
-static void draw_all(struct view *view)
+/* The blocks of all probes, and the table of one. */
+static int draw_probes(struct view *view, int y)
 {
 	const struct run *run = view->model.run;
-	int heat = lines_of_heat(run), y = 1, lines;
+	int heat = lines_of_heat(run), lines;
+
+	for (unsigned int i = 0; i < run->nr_probes; i++, y += lines) {
+		lines = has_heat(&run->probes[i]) ? heat : 1;
+		draw_probe(view, i, y, lines);
+	}
+	if (view->page == PAGE_TABLE)
+		return table_view__draw(view, y, LINES - y - FOOTER);
+	detail__draw(view, y, LINES - y - FOOTER);
+	return 0;
+}
+
+static void draw_all(struct view *view)
+{
+	int y = 1, lines = LINES - y - FOOTER, err = 0;
 
 	draw_title(view);
-	if (view->page == PAGE_HELP) {
-		draw_help(y, LINES - y - FOOTER);
-	} else {
-		for (unsigned int i = 0; i < run->nr_probes; i++, y += lines) {
-			lines = has_heat(&run->probes[i]) ? heat : 1;
-			draw_probe(view, i, y, lines);
-		}
-		if (view->page == PAGE_DETAIL)
-			detail__draw(view, y, LINES - y - FOOTER);
-		else if (table_view__draw(view, y, LINES - y - FOOTER))
-			paint__text(y, 0, COLS, PAINT_ALERT, "out of memory");
-	}
+	if (view->page == PAGE_HELP)
+		draw_help(y, lines);
+	else if (view->page == PAGE_BARS)
+		err = bars_view__draw(view, y, lines);
+	else if (view->page == PAGE_BAR)
+		err = bars_view__draw_one(view, y, lines);
+	else
+		err = draw_probes(view, y);
+	if (err)
+		paint__text(y, 0, COLS, PAINT_ALERT, "out of memory");
 	draw_footer(view, LINES - FOOTER);
 }
 

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include <print/bars.h>
+
 #include "model.h"
 #include "terminal.h"
 
@@ -21,7 +23,24 @@ enum view_sort {
 	SORTS,
 };
 
-enum view_page { PAGE_TABLE, PAGE_DETAIL, PAGE_HELP };
+enum view_page {
+	PAGE_BARS, /* the first one, of the probe that divides the time of threads */
+	PAGE_BAR, /* a row of it */
+	PAGE_TABLE, /* of a probe that has histograms */
+	PAGE_DETAIL,
+	PAGE_HELP,
+};
+
+/* The first screen. */
+struct view_bars {
+	struct bars bars; /* owned; of the last drawing: those that are shown */
+	size_t nr_idle; /* that are not shown */
+	uint64_t ns[BAR_PARTS]; /* of all: on a CPU, and waits */
+	unsigned int by; /* split, as enum lat_by */
+	unsigned int sort; /* 0: by waits; 1 + enum bar_part; BARS_SORTS - 1: by name */
+	struct bar chosen; /* of PAGE_BAR */
+};
+#define BARS_SORTS (BAR_PARTS + 2)
 
 /* A row of the table of keys. */
 struct view_row {
@@ -47,6 +66,8 @@ struct view {
 	unsigned int by; /* split, as enum lat_by */
 	enum view_sort sort;
 	enum view_page page;
+	enum view_page before; /* PAGE_HELP: the page that it goes back to */
+	struct view_bars bars;
 	char filter[VIEW_FILTER]; /* part of a name; empty: all */
 	bool typing; /* the filter */
 	struct view_row *rows; /* owned; of the last drawing */
@@ -62,8 +83,11 @@ struct view {
 int view__open(struct view *view);
 void view__close(struct view *view);
 
-/* Chooses the first probe that measures, and its first split. */
+/* Chooses the first screen: bars, or the first probe that measures, and its first split. */
 void view__begin(struct view *view);
+
+/* Shows a probe of the run; false: it has nothing to show here. */
+bool view__choose_probe(struct view *view, unsigned int probe);
 
 void view__draw(struct view *view);
 
@@ -73,6 +97,24 @@ uint64_t view__last_column(const struct view *view);
 
 /* The next split of the probe that has one; the first, if `next` is false and it lacks this one. */
 void view__choose_split(struct view *view, bool next);
+
+/* ---- bars.c ---- */
+
+/* Does a probe of the run divide the time of threads? */
+bool bars_view__has(const struct view *view);
+
+/* The next split. */
+void bars_view__choose_split(struct view *view);
+
+/* The machine, and a row for each process, in `lines` lines from y. 0 or -ENOMEM. */
+int bars_view__draw(struct view *view, int y, int lines);
+
+/* The row of the cursor in a sentence. */
+void bars_view__say(const struct view *view, int y);
+
+/* Opens the row of the cursor; draws it. 0 or -ENOMEM. */
+void bars_view__open(struct view *view);
+int bars_view__draw_one(struct view *view, int y, int lines);
 
 /* ---- table.c ---- */
 

@@ -122,6 +122,42 @@ chrome "$dir/page.html" --blink-settings=scriptEnabled=false --screenshot="$dir/
 within 'without scripts pictures and tables remain' 20 "$colours" 1000000
 like 'which are in the file' "$(<"$dir/page.html")" '<svg viewBox=.*<td>iolat|<td>device</td>'
 
+# ---- where the time went ----
+
+is 'a recording without parts of time has no bands' "$(grep -o '<section id="bars">.*</section>' "$dir/dom" | head -1)" '<section id="bars"></section>'
+stored memlat
+sqlite3 "$dir/memlat/run.db" <tests/cli/bars.sql
+page 'parts of time' "$dir/memlat"
+opens 'parts of time: the page opens without an error'
+# bands: of each band its name, and what it says of its parts
+bands() { grep -oP '<section id="bars">.*?</section>' <(tr '\n' ' ' <"$dir/dom") | grep -oP '<title>\K[^<]*</title><desc>[^<]*' | sed 's|</title><desc>|: |'; }
+is 'parts of time: a band for each process that did something, in shares of its life' "$(bands)" \
+	'worker (100): 4.02 s of threads: 62.5 % waited for a futex, 18.8 % on a CPU, 18.8 % waited for a disk
+hog (200): 2.01 s of threads: 75.0 % on a CPU, 25.0 % waited for a CPU
+others: 4.02 s of threads: 50.0 % waited for a futex, 50.0 % waited for a socket or pipe'
+# fills: the colour of each path of the first band; the y of its second interval
+fills() { grep -oP '<title>worker.*?</svg>' <(tr '\n' ' ' <"$dir/dom") | grep -oP '<path d="[^"]*" fill="\K[^"]*'; }
+is 'parts of time: in the colours of top' "$(fills)" $'#009e73\n#d55e00\n#56b4e9'
+steps() { grep -oP '<title>worker.*?</svg>' <(tr '\n' ' ' <"$dir/dom") | grep -oP '<path d="[^"]*' | sed 's/.*="//' | grep -oP '^M[0-9.]+ [0-9.]+H[0-9.]+V[0-9.]+' | sed -E 's/M[0-9.]+ ([0-9.]+)H[0-9.]+V/\1 to /'; }
+is 'parts of time: stacked from the bottom' "$(steps)" $'44.0 to 33.0\n33.0 to 22.0\n22.0 to 0.0'
+like 'parts of time: a chain with what ended the wait' "$(<"$dir/dom")" \
+	'waited for a futex in futex</span>.*ended by holder \(101\): disk 19\.0 ms</span>.*&lt; softirq block</span>'
+is 'parts of time: the link is as long as its share of the wait' \
+	"$(grep -oP 'rect width="\K[0-9.]+(?=" height="10" fill="#d55e00")' "$dir/dom" | cut -c 1-5 | sort -u)" 142.4
+dom "$dir/page.html#t=1.02..1.5"
+is 'parts of time: of a span' "$(bands | head -1)" 'worker (100): 1.00 s of threads: 100 % waited for a futex'
+like 'parts of time: without scripts there is a table' "$(<"$dir/page.html")" '<td>worker \(100\)</td><td>4\.02 s</td><td>18\.8 %</td><td>0 %</td><td>18\.8 %</td>'
+sqlite3 "$dir/memlat/run.db" "UPDATE \"where\" SET comm = '</script><b>x' WHERE pid = 100; UPDATE where_waits SET chain = '</script><b>y (1): disk 5 ms'"
+page 'hostile names in parts of time' "$dir/memlat"
+is 'hostile names in parts of time: none ends a script' "$(grep -o '</script' "$dir/page.html" | wc -l)" 2
+opens 'hostile names in parts of time: the page opens without an error'
+sqlite3 "$dir/memlat/run.db" "DELETE FROM series; DELETE FROM metric; DELETE FROM sums; DELETE FROM slots; DELETE FROM acct;
+	DELETE FROM kernel_check; UPDATE probe SET refused = 'no' WHERE id = 1"
+page 'parts of time alone' "$dir/memlat"
+opens 'parts of time alone: the page opens without an error'
+unlike_text() { ! grep -q "$1" "$dir/dom" || { echo "there is $1" && false; }; }
+ok 'parts of time alone: no empty section' unlike_text 'No probe measured'
+
 # ---- what tierlat --act did ----
 
 # A copy of the recording with an action in each interval: waits, moves to two tiers, a stop for a reason that tries to leave the

@@ -70,18 +70,21 @@ colorless() { ! mux capture-pane -e -p | grep -qE $'\e''\\[[0-9;]*(3[0-7]|38;5|4
 
 numbers='memlat +[0-9,.]+/s +max [0-9.]+ .*p50 [0-9.]+ .s +p99 [0-9.]+ .s +p99.9 [0-9.]+ .s'
 
+# The screen that top begins with
+begins=$numbers
+
 # ends_at_signals ARG...: tests that top ends, and restores the terminal, if that is still there
 ends_at_signals() {
 	local signal pid
 
 	for signal in INT TERM QUIT HUP; do
 		screen 80x24 '' top "$@"
-		eventually has "$numbers" >/dev/null
+		eventually has "$begins" >/dev/null
 		kill -"$signal" "$(pid_of_top)"
 		quits "SIG$signal" 0
 	done
 	screen 80x24 '' top "$@"
-	eventually has "$numbers" >/dev/null
+	eventually has "$begins" >/dev/null
 	pid=$(pid_of_top)
 	end_screen
 	ok 'the terminal is gone: it ends' eventually gone "$pid"
@@ -94,11 +97,11 @@ stops_and_continues() {
 	eventually has 'shell>' >/dev/null
 	printf '%q ' "$latscope" top "$@" >"$dir/command"
 	press "cd $dir; stty -g >before; . ./command" Enter
-	shows 'job control: the screen' "$numbers"
+	shows 'job control: the screen' "$begins"
 	pressed C-z 'SIGTSTP: stopped' 'Stopped'
 	press "stty -g >after" Enter
 	ok 'SIGTSTP: the terminal is restored' eventually restored
-	pressed 'fg Enter' 'SIGCONT: the screen again' "latscope top .*$numbers"
+	pressed 'fg Enter' 'SIGCONT: the screen again' "latscope top .*$begins"
 	pressed q 'then q: the shell' 'shell>'
 	end_screen
 }

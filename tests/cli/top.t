@@ -112,6 +112,54 @@ worst=$("$latscope" report --json "$replay" | jq -r '[.probes[0].keys[] | select
 shows 'the process that waited most is that of report' "waited[^(]*\(${worst##*(}"
 q_quits 'replay: q'
 
+# ---- where the time went: a recording of four processes with known parts ----
+
+cp -r "$replay" "$dir/parts"
+sqlite3 "$dir/parts/run.db" <tests/cli/bars.sql
+screen 80x24 NO_COLOR=1 top --replay "$dir/parts"
+shows 'bars: a process has its parts' 'worker \(100\) +C{8}D{8}F{16} +75\.0 % futex < holder \(101\)'
+shows 'bars: another one' 'hog \(200\) +C{24}W{8} +25\.0 % wait CPU'
+shows 'bars: sleeps that nobody ended are no waits' '2 more were idle'
+ok 'bars: nor are they rows' lacks 'shell|pool'
+shows 'bars: the machine' 'CPU +0\.25 waiting, 1\.25 run +pressure .*memory +0\.00 waiting.*disk +0\.50 waiting.*locks +1\.00 waiting'
+shows 'bars: the probes' '1 memlat +[0-9,]+/s p99 '
+shows 'bars: the legend' 'C CPU  W wait CPU  D disk  M memory  L lock  F futex  S socket  O other  \. idle'
+shows 'bars: the chosen row in words' 'worker \(100\) waited 75\.0 % of its time, 50\.0 % for a futex, ended by holder'
+ok 'bars: the footer is the last line' eventually footer_is_last 24
+pressed Down 'bars: the next row in words' 'hog \(200\) waited 25\.0 % of its time, 25\.0 % for a CPU'
+pressed 'Up Right Right' 'bars: another interval' ' 3/4.*worker \(100\) +F{32} +100 % futex'
+pressed 'Home + +' 'bars: all intervals' ' 1/1.*worker \(100\) +C{6}D{6}F{20} +81\.2 % futex'
+pressed '- -' 'bars: one again' ' 1/4.*worker \(100\) +C{8}D{8}F{16}'
+pressed b 'b: cgroups are the sums of their processes' '/a +C{5}D{6}F{10}S{11} +50\.0 % futex.*/b +C{12}W{4}F{16} +12\.5 % wait CPU'
+pressed b 'b: processes again' 'worker \(100\) +C{8}'
+pressed s 's: by time on a CPU' 'sorted by CPU.*hog.*worker'
+pressed 's s' 's: by time for a disk' 'sorted by disk.*worker.*hog'
+pressed 's s s s s s s' 's: by name' 'process \*.*hog.*worker'
+pressed s 's: by waits again' '\*waited.*worker.*hog'
+pressed '/ shel Enter' '/: also what is idle' 'shell \(300\) +S{32} +0 %'
+press Escape
+pressed '/ WORK Enter Enter' 'Enter: the parts of the process, as its command prints them' \
+	'process: worker \(100\).* 504 ms +50\.0 %.*20\.0 ms: worker \(102\).*holder \(101\): disk 19\.0 ms <[[:space:]]+softirq block'
+ok 'Enter: nothing of others' lacks 'hog|shell|pool'
+pressed Enter 'Enter: back' 'filter: WORK'
+pressed Escape 'Escape: all rows' 'hog \(200\)'
+pressed Tab 'Tab: a probe' "$numbers"
+pressed Tab 'Tab: from the last probe to the bars' 'worker \(100\) +C{8}'
+pressed 1 '1: the first probe' "$numbers"
+pressed 2 '2: the bars, by the number of their probe' 'worker \(100\) +C{8}'
+pressed h 'h: help' 'Keys.*next view'
+pressed h 'a key ends the help of the bars' 'worker \(100\) +C{8}'
+q_quits 'bars'
+has_colors() { [[ $(mux capture-pane -e -p) =~ 48\;5\;36m.*48\;5\;166m.*48\;5\;74m ]] || { mux capture-pane -e -p && false; }; }
+screen 160x50 '' top --replay "$dir/parts"
+shows 'bars: wide, the cause in full' 'worker \(100\) +75\.0 % futex < holder \(101\): disk < softirq block'
+ok 'bars: colours in place of letters' has_colors
+q_quits 'wide bars'
+screen 80x24 'LC_ALL=C TERM=xterm' top --replay "$dir/parts"
+shows 'bars: few colours: also letters' 'worker \(100\) +C{8}D{8}F{16}'
+ok 'bars: only ASCII' ascii
+q_quits 'bars in ASCII'
+
 # ---- a recording that goes on: its recorder holds a lock, and writes another interval ----
 
 cp -r "$replay" "$dir/growing"

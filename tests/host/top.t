@@ -11,8 +11,11 @@ skip_unless_able
 "$latscope" load touch -q -d 30min &
 load=$!
 on_exit kill "$load"
+begins='CPU +[0-9.]+ waiting, [0-9.]+ run .*\*waited'
 screen 80x24 '' top -i 200ms
-shows 'the numbers of a probe' "$numbers"
+shows 'where the time went comes first' "$begins"
+shows 'the pressure' 'run +pressure [0-9.]+ %'
+pressed Tab 'Tab: the numbers of a probe' "$numbers"
 shows 'the process that waits most' 'process +\*waited +events +p50 .*latscope \([0-9]+\) +[0-9]'
 shows 'the accounting' 'memlat: [0-9,]+ seen = [0-9,]+ recorded'
 shows 'the method' 'method [a-z_-]+: '
@@ -34,9 +37,30 @@ pressed - '-: a shorter one' 'interval 200 ms'
 pressed Left 'left: only in a recording' 'top --replay DIR'
 q_quits q
 
+# ---- threads that wait for one known thing each ----
+
+.output/tests/reference/states "$dir" 100000000 >/dev/null &
+states=$!
+on_exit kill "$states"
+# bar_of THREAD LETTER: its bar has this part, and else only a CPU and waits for one
+bar_of() {
+	press / "$1 (" Enter
+	shows "a thread that waits for a $1: its bar" "$1 \\([0-9]+\\) +C*W*$2+ +[0-9.]+ % ($1|wait CPU|socket)"
+	press Escape
+}
+screen 80x24 NO_COLOR=1 top --by thread
+eventually has "$begins" >/dev/null
+bar_of futex F
+bar_of pipe S
+bar_of socket S
+q_quits 'bars of threads'
+kill "$states"
+
 # ---- hostile names ----
 
 screen 80x24 '' top -i 200ms --by process
+eventually has "$begins" >/dev/null
+press Tab
 bash -c 'printf "\033[2J\033[9;9HX" >/proc/$$/comm; while [ -e "$0" ]; do :; : "$(echo)"; done' "$dir/pane" &
 hostile=$!
 shows 'a name with escape sequences is sanitized' '\?\[2J\?\[9'
@@ -52,7 +76,7 @@ stops_and_continues -i 200ms
 made_intervals() { has_intervals "$(recording "$dir/made")" 3; }
 complete_alone() { "$latscope" report --json "$1" | jq -e '.complete and (.running | not)'; }
 screen 80x24 '' top -i 200ms -o "$dir/made"
-shows 'before r' "$numbers"
+shows 'before r' "$begins"
 pressed r 'r: a recording begins' "recording into $dir/made|recording into"
 ok 'r: it has intervals' eventually made_intervals
 pressed r 'r: it ends' 'recording in '

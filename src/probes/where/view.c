@@ -11,6 +11,7 @@
 #include <print/wrap.h>
 
 #include "columns.h"
+#include "view_bars.h"
 #include "view_states.h"
 #include "waits.h"
 
@@ -371,4 +372,8 @@ const struct probe_view where_view = {
 	.print = print,
 	.prints_recordings = true,
 	.print_interval = print_interval,
+	.bars = view_bars__make,
+	.select = view_bars__select,
+	.wait = view_bars__wait,
+	.link = view_bars__link,
 };

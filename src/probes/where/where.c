@@ -205,6 +205,15 @@ static int attempt(void *context, const struct probe_method *method, char reason
 	return err;
 }
 
+/* Sums of processes have their cgroup, so those of cgroups follow from them. */
+static enum lat_by choose_by(uint32_t by)
+{
+	if (by & 1U << LAT_BY_THREAD)
+		return LAT_BY_THREAD;
+	return by & 1U << LAT_BY_CGROUP && !(by & 1U << LAT_BY_PROCESS) ? LAT_BY_CGROUP
+									: LAT_BY_PROCESS;
+}
+
 static int open_where(struct probe **out, const struct probe_ops *ops,
 		      const struct probe_request *request, char why[RUN_TEXT])
 {
@@ -217,9 +226,7 @@ static int open_where(struct probe **out, const struct probe_ops *ops,
 	where->common.ops = ops;
 	where->window.closed_ns = UINT64_MAX;
 	where->explains = request->config->why;
-	where->by = request->config->by & 1U << LAT_BY_THREAD	? LAT_BY_THREAD
-		    : request->config->by & 1U << LAT_BY_CGROUP ? LAT_BY_CGROUP
-								: LAT_BY_PROCESS;
+	where->by = choose_by(request->config->by);
 	err = methods__try(ops, request->method, attempt, &wanted, why);
 	if (err) {
 		free(where);

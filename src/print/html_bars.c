@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Where the time of threads went, over time: the bars of bars.h for each column of a page. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include <core/split.h>
+#include <core/units.h>
+#include <store/json_print.h>
+
+#include "html_data.h"
+#include "probe_view.h"
+
+#define UNIT_NS 1000 /* of a series */
+#define LINKS 8 /* of a chain */
+
+/* ---- start ---- */
+
+static int open_series(struct html_bar *bar)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < BAR_PARTS; i++)
+		err = html_series__open(&bar->parts[i]);
+	return err;
+}
+
+/* Those that waited most in the whole recording. */
+static int start_split(struct html_bar_split *split, struct bars *all, unsigned int by)
+{
+	int err = 0;
+
+	split->by = by;
+	bars__sort(all);
+	for (size_t i = 0; !err && i < all->nr; i++) {
+		if (split->nr < HTML_BARS && !bar__is_idle(&all->bars[i])) {
+			split->bars[split->nr].whole = all->bars[i];
+			err = open_series(&split->bars[split->nr++]);
+			continue;
+		}
+		bar__add(&split->bars[HTML_BARS].whole, &all->bars[i]);
+		split->nr_others++;
+	}
+	return err ? err : open_series(&split->bars[HTML_BARS]);
+}
+
+int html_bars__start(struct html_bars *bars, const struct run *run)
+{
+	static const enum lat_by splits[HTML_BAR_SPLITS] = { LAT_BY_PROCESS, LAT_BY_CGROUP,
+							     LAT_BY_THREAD };
+	const struct probe_view *view;
+	int err = 0;
+
+	bars->probe = probe_view__of_bars(run);
+	if (!bars->probe)
+		return 0;
+	view = probe_view__of(bars->probe);
+	bars->rows = calloc(1, sizeof(*bars->rows));
+	bars->waits = calloc((size_t)HTML_SLOW_SPANS * HTML_SLOW_EACH, sizeof(*bars->waits));
+	if (!bars->rows || !bars->waits)
+		return -ENOMEM;
+	for (unsigned int i = 0; !err && i < HTML_BAR_SPLITS; i++) {
+		struct bars all = { 0 };
+
+		err = view->bars(&all, bars->probe, splits[i], run->duration_ns);
+		if (!err && all.splits & 1U << splits[i])
+			err = start_split(&bars->splits[bars->nr_splits++], &all, splits[i]);
+		bars__clear(&all);
+	}
+	return err;
+}
+
+static void clear_wait(struct html_wait *wait)
+{
+	free(wait->comm);
+	free(wait->call);
+	free(wait->chain);
+	*wait = (struct html_wait){ 0 };
+}
+
+void html_bars__clear(struct html_bars *bars)
+{
+	for (size_t i = 0; i < bars->nr_splits; i++)
+		for (size_t bar = 0; bar <= HTML_BARS; bar++)
+			for (unsigned int part = 0; part < BAR_PARTS; part++)
+				html_series__clear(&bars->splits[i].bars[bar].parts[part]);
+	for (size_t i = 0; bars->waits && i < (size_t)HTML_SLOW_SPANS * HTML_SLOW_EACH; i++)
+		clear_wait(&bars->waits[i]);
+	if (bars->rows)
+		bars__free_rows(bars->rows);
+	free(bars->waits);
+	free(bars->rows);
+}
+
+/* ---- intervals ---- */
+
+/* The longest waits of each span, in any order. */
+static int add_wait(struct html_wait *longest, const struct bar_wait *wait)
+{
+	struct html_wait *least = longest;
+
+	for (unsigned int i = 1; i < HTML_SLOW_EACH; i++)
+		if (longest[i].wait.ns < least->wait.ns)
+			least = &longest[i];
+	if (wait->ns <= least->wait.ns)
+		return 0;
+	clear_wait(least);
+	least->comm = strdup(wait->comm);
+	least->call = strdup(wait->call);
+	least->chain = strdup(wait->chain);
+	if (!least->comm || !least->call || !least->chain)
+		return -ENOMEM;
+	least->wait = *wait;
+	return 0;
+}
+
+int html_bars__add(struct html_bars *bars, size_t column, size_t columns)
+{
+	size_t span = columns > HTML_SLOW_SPANS ? column * HTML_SLOW_SPANS / columns : column;
+	const struct probe_view *view;
+	struct bar_wait wait;
+	int err = 0;
+
+	if (!bars->probe)
+		return 0;
+	view = probe_view__of(bars->probe);
+	for (size_t row = 0; !err && view->wait(bars->probe, row, &wait); row++)
+		err = add_wait(bars->waits + span * HTML_SLOW_EACH, &wait);
+	return err ? err : bars__keep_rows(bars->rows, bars->probe);
+}
+
+static void put_parts(struct html_bar *bar, const uint64_t ns[BAR_PARTS])
+{
+	for (unsigned int i = 0; i < BAR_PARTS; i++)
+		html_series__value(&bar->parts[i], (ns[i] + UNIT_NS / 2) / UNIT_NS);
+}
+
+static void put_column(struct html_bar_split *split, const struct bars *all)
+{
+	uint64_t rest[BAR_PARTS] = { 0 };
+
+	for (size_t i = 0; i < all->nr; i++)
+		for (unsigned int part = 0; part < BAR_PARTS; part++)
+			rest[part] += all->bars[i].ns[part];
+	for (size_t i = 0; i < split->nr; i++) {
+		const struct bar *whole = &split->bars[i].whole;
+		const struct bar *bar = bars__find(all, whole->id, whole->name);
+		static const uint64_t none[BAR_PARTS];
+
+		put_parts(&split->bars[i], bar ? bar->ns : none);
+		for (unsigned int part = 0; bar && part < BAR_PARTS; part++)
+			rest[part] -= bar->ns[part];
+	}
+	put_parts(&split->bars[HTML_BARS], rest);
+}
+
+int html_bars__end_column(struct html_bars *bars, uint64_t length_ns)
+{
+	int err = 0;
+
+	if (!bars->probe || !bars->rows->table)
+		return 0;
+	for (size_t i = 0; !err && i < bars->nr_splits; i++) {
+		struct bars all = { 0 };
+
+		err = probe_view__of(bars->probe)
+			      ->bars(&all, bars->rows, bars->splits[i].by, length_ns);
+		if (!err)
+			put_column(&bars->splits[i], &all);
+		bars__clear(&all);
+	}
+	bars__free_rows(bars->rows);
+	return err;
+}
+
+/* ---- JSON ---- */
+
+static struct json_object *make_part(const void *unused, size_t at)
+{
+	struct json_object *object = json_object_new_object();
+
+	(void)unused;
+	fields__text(object, "name", bar_looks[at].name);
+	fields__text(object, "what", bar_looks[at].what);
+	fields__count(object, "color", bar_looks[at].color);
+	return object;
+}
+
+static struct json_object *bar_json(struct html_bar *bar)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *parts = json_object_new_array();
+
+	fields__text(object, "name", *bar->whole.name ? bar->whole.name : NULL);
+	fields__text(object, "cause", *bar->whole.cause ? bar->whole.cause : NULL);
+	for (unsigned int i = 0; i < BAR_PARTS; i++)
+		json_object_array_add(parts, html_series__json(&bar->parts[i]));
+	fields__put(object, "parts", parts);
+	return object;
+}
+
+static struct json_object *make_split(const void *splits, size_t at)
+{
+	/* The series ends what it has when it becomes JSON. */
+	struct html_bar_split *split = (struct html_bar_split *)splits + at;
+	struct json_object *object = json_object_new_object();
+	struct json_object *bars = json_object_new_array();
+
+	fields__text(object, "by", split__name(split->by));
+	fields__count(object, "nr_others", split->nr_others);
+	for (size_t i = 0; i < split->nr; i++)
+		json_object_array_add(bars, bar_json(&split->bars[i]));
+	fields__put(object, "bars", bars);
+	fields__put(object, "others", bar_json(&split->bars[HTML_BARS]));
+	return object;
+}
+
+static struct json_object *chain_json(const struct probe_view *view, const char *chain)
+{
+	struct json_object *array = json_object_new_array();
+	struct bar_link link;
+
+	for (int i = 0; i < LINKS && (chain = view->link(chain, &link)); i++) {
+		struct json_object *object = json_object_new_object();
+
+		fields__text(object, "text", link.text);
+		fields__count(object, "part", link.part);
+		fields__count(object, "ns", link.ns);
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+static struct json_object *wait_json(const struct probe_view *view, const struct html_wait *from)
+{
+	struct json_object *object = json_object_new_object();
+
+	fields__count(object, "time_ns", from->wait.time_ns);
+	fields__count(object, "ns", from->wait.ns);
+	fields__count(object, "part", from->wait.part);
+	fields__put(object, "tid", json_object_new_int64(from->wait.tid));
+	fields__text(object, "comm", from->comm);
+	fields__text(object, "call", *from->call ? from->call : NULL);
+	fields__put(object, "chain", chain_json(view, from->chain));
+	return object;
+}
+
+struct json_object *html_bars__json(struct html_bars *bars)
+{
+	struct json_object *object, *waits;
+
+	if (!bars->probe)
+		return NULL;
+	object = json_object_new_object();
+	waits = json_object_new_array();
+	fields__list(object, "parts", BAR_PARTS, make_part, NULL);
+	fields__list(object, "splits", bars->nr_splits, make_split, bars->splits);
+	for (size_t i = 0; i < (size_t)HTML_SLOW_SPANS * HTML_SLOW_EACH; i++)
+		if (bars->waits[i].wait.ns)
+			json_object_array_add(waits, wait_json(probe_view__of(bars->probe),
+							       &bars->waits[i]));
+	fields__put(object, "waits", waits);
+	return object;
+}
+
+/* ---- without the script ---- */
+
+static void print_bar(FILE *out, const struct bar *bar)
+{
+	char text[UNITS_TEXT];
+
+	fputs("<tr>", out);
+	html_page__cell(out, *bar->name ? bar->name : "others");
+	html_page__cell(out, units__ns(text, (double)bar->life_ns));
+	for (unsigned int i = 0; i < BAR_PARTS; i++)
+		html_page__cell(out, units__share(text, bar->ns[i], bar->life_ns));
+	fputs("</tr>\n", out);
+}
+
+void html_bars__print(FILE *out, const struct html_bars *bars)
+{
+	const struct html_bar_split *split = &bars->splits[0];
+
+	if (!bars->nr_splits)
+		return;
+	fprintf(out, "<h2>Where the time went</h2>\n<table><thead><tr><th>%s</th><th>life</th>",
+		split__name(split->by));
+	for (unsigned int i = 0; i < BAR_PARTS; i++)
+		fprintf(out, "<th>%s</th>", bar_looks[i].name);
+	fputs("</tr></thead>\n<tbody>\n", out);
+	for (size_t i = 0; i < split->nr; i++)
+		print_bar(out, &split->bars[i].whole);
+	if (split->nr_others)
+		print_bar(out, &split->bars[HTML_BARS].whole);
+	fputs("</tbody></table>\n", out);
+}
