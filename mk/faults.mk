@@ -2,7 +2,7 @@
 # The program with faults injected into its probes (-DLATSCOPE_FAULTS), for tests of `latscope validate`. Included by the
 # Makefile; `make tests` builds it, `make install` does not. All objects that do not depend on the flag are shared.
 FAULTS := $(OUT)/faults
-FAULTS_BPF := $(foreach probe,$(filter $(PROBES),memlat runqlat iolat),$(FAULTS)/src/probes/$(probe)/$(probe).bpf.o)
+FAULTS_BPF := $(foreach probe,$(filter $(PROBES),memlat runqlat iolat where),$(FAULTS)/src/probes/$(probe)/$(probe).bpf.o)
 FAULTS_SKELS := $(call skels,$(FAULTS),$(FAULTS_BPF))
 FAULTS_OBJ := $(FAULTS_BPF:.bpf.o=.o) $(addprefix $(FAULTS)/src/,selftest/window.o cli/validate.o)
 

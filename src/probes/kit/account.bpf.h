@@ -489,13 +489,25 @@ static __always_inline void account_in(struct where_control *control, struct tas
 
 /* ---- what the includer's programs call ---- */
 
+#ifdef LATSCOPE_FAULTS
+__u64 nr_switches;
+
+/* The fault that tests inject: each thousandth switch is not seen. */
+static __always_inline bool misses_switch(void)
+{
+	return __sync_fetch_and_add(&nr_switches, 1) % 1000 == 999;
+}
+#else
+#define misses_switch() false
+#endif
+
 /* At sched_switch; `state` of prev: 0 if it stays runnable. */
 static __noinline int account_switch(struct task_struct *prev, struct task_struct *next,
 				     __u32 state, __u64 now)
 {
 	struct where_control *control = account_control();
 
-	if (!control)
+	if (!control || misses_switch())
 		return 0;
 	if (state & TASK_DEAD)
 		account_end(control, prev, now);

@@ -101,6 +101,26 @@ static int begin_row(struct table *table, uint64_t time_ns, const struct where_o
 	return table__set_text(table, PARTS_COMM, sanitize__text(comm, sizeof(comm), one->comm));
 }
 
+/*
+ * A part that goes on may turn out to be unknown, with what earlier rows have of it. That is not
+ * in this row again. WHERE_UNKNOWN is the last state.
+ */
+static void set_states(struct table *table, const struct where_sum *now,
+		       const struct where_sum *before)
+{
+	int64_t earlier = 0;
+
+	for (unsigned int i = 0; i < WHERE_STATES; i++) {
+		int64_t ns = (int64_t)(now->ns[i] - before->ns[i]);
+
+		if (i == WHERE_UNKNOWN)
+			ns -= earlier;
+		else if (ns < 0)
+			earlier -= ns;
+		table__set_integer(table, PARTS_STATES + i, ns > 0 ? ns : 0);
+	}
+}
+
 static int add_parts(struct table *table, uint64_t time_ns, const struct where_one *one,
 		     enum lat_by by, const struct names *names)
 {
@@ -116,8 +136,7 @@ static int add_parts(struct table *table, uint64_t time_ns, const struct where_o
 		snprintf(path, sizeof(path), "(other)");
 	err = table__set_text(table, PARTS_CGROUP, sanitize__text(cgroup, sizeof(cgroup), path));
 	table__set_integer(table, PARTS_LIFE_NS, gained(now->life_ns, before->life_ns));
-	for (unsigned int i = 0; i < WHERE_STATES; i++)
-		table__set_integer(table, PARTS_STATES + i, gained(now->ns[i], before->ns[i]));
+	set_states(table, now, before);
 	table__set_integer(table, PARTS_USER_NS,
 			   gained(now->kernel.user_ns, before->kernel.user_ns));
 	table__set_integer(table, PARTS_SYSTEM_NS,

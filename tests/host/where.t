@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# suite: alone
+# where on this machine: threads whose lives are known, what /proc shows of threads, switches that are not seen, and kernels that
+# show less. Under soak, 1,000,000 threads that come and go.
+set -u
+cd "$(dirname "$0")/../.." || exit
+if [ "$(readlink /proc/self/ns/mnt)" != "${WHERE_MOUNTS-}" ]; then
+	unshare -m true 2>/dev/null || { echo '1..0 # SKIP cannot make a mount namespace' && exit; }
+	exec unshare -m bash -c 'WHERE_MOUNTS=$(readlink /proc/self/ns/mnt) exec "$0"' "$0"
+fi
+. tests/probes/where.sh
+
+# ---- what /proc shows ----
+
+# The sampled program goes on before and after the window.
+sampled_window() {
+	begin
+	start states states "$disk_fs" 100000 || return
+	release states
+	start sampler sampler "$pid" 1000 || return
+	watch_where thread 1000s -p "${programs[states]}"
+	await_recorders
+	release sampler
+	await 'the end of sampler' has_printed sampler 'done=1'
+	stop_recorders thread
+	end_program sampler
+}
+
+# compare_with_proc: prints what differs
+compare_with_proc() {
+	local part parts='cpu ready disk memory fault lock futex socket work timer child stopped other unknown life'
+
+	for part in $parts; do
+		echo "SELECT tid || ' $part ' || sum(${part}_ns) FROM \"where\" GROUP BY tid;"
+	done | sqlite3 -readonly "$w"/thread/*/run.db | awk -f tests/probes/where-seen.awk - "$w/sampler.out"
+}
+
+sampled() {
+	[ "$(uname -m)" = x86_64 ] || { skip 'what /proc shows' 'its system calls are those of x86-64' && return; }
+	window sampled_window || return
+	is 'proc: the states that /proc shows 1,000 times are the parts of 20 threads' "$(compare_with_proc)" threads=20
+}
+
+# ---- kernels that show less ----
+
+# kernel_without NAME OTHER COMMAND...: runs COMMAND with the kernel's BTF having a name less
+kernel_without() {
+	sed "s/$1/$2/" /sys/kernel/btf/vmlinux >"$scratch/btf" && mount --bind "$scratch/btf" /sys/kernel/btf/vmlinux || return
+	"${@:3}"
+	umount /sys/kernel/btf/vmlinux
+}
+
+# less WHAT REGEX: what is not shown is said, and the sums are right
+less() {
+	window states_window 5 || return
+	calm
+	recount thread
+	adds_up "$1"
+	like "$1: the recording says so" "${known[mechanism]-}" "$2"
+}
+less_calls() {
+	less 'a kernel that does not show system calls' 'does not show the system call of a sleep'
+	is 'without system calls, they are other' "${known[timer.timer]-} $((known[timer.other] > 0))" '0 1'
+}
+less_locks() {
+	less 'a kernel that does not show its locks' 'does not show waits for its own locks'
+	is 'without locks, these are not named' "${known[lock.lock]-}" 0
+}
+
+states $((20 * soak))
+faulty $((50 * soak))
+lives $((${LATSCOPE_SOAK:+976000} + 24000))
+sampled
+kernel_without BPF_FUNC_task_pt_regs BPF_FUNC_task_pt_rexs less_calls
+kernel_without btf_trace_contention_begin btf_trace_contention_begix less_locks
+done_testing

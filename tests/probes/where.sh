@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # set by window.sh
+# where compared with threads whose lives are known. Source it and call tests of it; in the VM or natively, on a disk $disk_fs.
+#
+#	states ROUNDS         threads that wait for one known thing each
+#	lives THREADS [ARG]   stopped, killed, traced, ... and so many threads that come and go
+#	chains ROUNDS         tokens that threads pass: the chain of each wait is known; and commits that wait for a lock, whose
+#	                      holder waits for a disk, which serves a backup
+#	faulty ROUNDS         states, with a fault injected: each thousandth switch is not seen
+. tests/probes/window.sh
+
+declare -A known=() # of the recorder that recount has read
+
+# recount NAME: reads the facts of a recorder of where, by where.sql
+recount() {
+	local line paths=("$w/$1"/*/run.db)
+
+	known=()
+	while IFS= read -r line; do
+		known[${line%=*}]=${line##*=}
+	done < <(sqlite3 -readonly -separator $'\n' "${paths[0]}" '.read tests/probes/where.sql' 2>&1)
+}
+
+# watch_where BY INTERVAL ARG...: starts a recorder, called by its split
+watch_where() { watch "$1" where '' --no-why --by "$1" -i "$2" "${@:3}"; }
+
+# adds_up DESC: of what recount has read
+adds_up() {
+	ok "$1: there are rows" [ "${known[rows]-0}" -gt 0 ]
+	is "$1: the parts of each row sum to its life" "${known[sums_off]-}" 0
+	is "$1: no part is negative" "${known[negative]-}" 0
+	# Natively the kernel hides switches from BPF: these are unknown.
+	[[ -z ${LATSCOPE_VM-} || -n ${faulty-} ]] || is "$1: nothing is unknown" "${known[unknown_ns]-}" 0
+}
+
+# ---- threads that wait for one known thing ----
+
+declare -A part_of=([timer]=timer [pipe]=socket [poll]=work [epoll]=work [eventfd]=socket [socket]=socket [futex]=futex [child]=child
+	[signal]=work [disk]=disk [lock]=lock)
+
+states_window() {
+	begin
+	start states states "$disk_fs" "$1" || return
+	watch_where thread 300ms -p "$pid"
+	watch_where process 300ms -p "$pid"
+	work
+}
+
+# judge_state NAME NS RUN QUEUE ROUNDS: interrupts and what the hypervisor takes are in the clocks only. What is unknown is missing.
+judge_state() {
+	local got=${known[$1.${part_of[$1]}]-0} low=$(($2 - $3 - $4 - $5 * 1000 - $2 / 1000 - known[$1.unknown])) more=$2
+
+	[ "$1" != futex ] || more=$((known[futex.life])) # it also waits for one before and after its rounds
+	within "states: $1: as long as its clock says" $low "$got" $more
+	# These two read from a pipe before they wait.
+	[[ $1 = futex || $1 = lock ]] || within "states: $1: the rest is a futex and a CPU" 0 \
+		$((known[$1.life] - got - known[$1.futex] - known[$1.cpu] - known[$1.ready])) $((known[$1.life] / 100))
+}
+
+judge_states() {
+	local name tid ns least run queue
+
+	recount process
+	adds_up 'states, by process'
+	recount thread
+	adds_up 'states, by thread'
+	slurp "$w/states.out"
+	while read -r name tid ns least run queue; do
+		[[ $name != state=* ]] || judge_state "${name#*=}" "${ns#*=}" "${run#*=}" "${queue#*=}" "$1"
+	done <<<"$slurped"
+}
+
+states() { window states_window "$1" && judge_states "$1"; }
+
+# Parts are missing then, but none is longer than it was.
+faulty() {
+	[ -x "$built/faults/latscope" ] || { skip 'switches that are not seen' 'no faults are built for this machine' && return; }
+	local latscope=$built/faults/latscope faulty=1
+
+	window states_window "$1" && judge_states "$1"
+	within 'switches that are not seen: what is missing is unknown' 1 "${known[unknown_ns]-0}" $((known[life_ns] / 20))
+}
+
+# ---- lives ----
+
+# nap32: prints the path of a 32-bit program, if this machine can have one
+nap32() {
+	local path=$built/tests/probes/nap32
+
+	[ "$(uname -m)" = x86_64 ] || return 0
+	[ "$path" -nt tests/probes/nap32.S ] || gcc -m32 -nostdlib -static -o "$path" tests/probes/nap32.S >&2 || return 0
+	[ -z "${1-}" ] || "$path" >&2 || return 0
+	echo "$path"
+}
+
+lives_window() {
+	begin
+	start lives lives "$@" || return
+	watch_where thread 1000s
+	watch_where process 300ms
+	work
+}
+
+# claims: what the program claims of its threads
+claims() {
+	local name part low high
+
+	slurp "$w/lives.out"
+	while read -r name part low high; do
+		[[ $name = claim=* ]] || continue
+		name=${name#*=} part=${part#*=}
+		within "lives: $name: $part" "${low#*=}" "${known[$name.$part]--1}" "${high#*=}"
+	done <<<"$slurped"
+}
+
+lives() {
+	local program
+
+	program=$(nap32 run)
+	window lives_window "$@" ${program:+"$program"} || return
+	recount process
+	adds_up 'lives, by process'
+	recount thread
+	adds_up 'lives, by thread'
+	is 'lives: one that waits from before the window to its end has no other part' "${known[l-old.work]-}" "${known[l-old.life]-0}"
+	claims
+	if [ -n "$program" ]; then
+		ok 'lives: a 32-bit program sleeps in the calls of its table' [ "${known[nap32.timer.nanosleep (32-bit)]-0}" -gt 79000000 ]
+	else
+		skip 'lives: a 32-bit program' 'it cannot be built, or run'
+	fi
+}
+
+# ---- chains ----
+
+# make_disk: a disk that has one request at a time, for 5 ms
+make_disk() { modprobe null_blk nr_devices=1 queue_mode=2 irqmode=2 completion_nsec=5000000 hw_queue_depth=1 submit_queues=1; }
+
+# Few waits are kept of an interval: so it is short, and the programs follow each other.
+chains_window() {
+	local name
+
+	begin
+	start rings rings "$1" || return
+	start incident incident /dev/nullb0 /dev/nullb0 5 || return
+	watch chains where '' --by thread -i 300ms
+	await_recorders
+	for name in rings incident; do
+		release $name
+		await "the end of $name" has_printed $name 'done=1'
+	done
+	close_window
+}
+
+# judge_rings: prints each wait of the last thread of a ring, whose chain is not what it is known to be, and how many are
+judge_rings() {
+	sqlite3 -readonly -separator $'\t' "$w"/chains/*/run.db "SELECT 'wait', comm, state, ns, chain FROM where_waits" |
+		cat "$w/rings.out" - | awk -f tests/probes/where-rings.awk
+}
+
+# incident_share CONDITION: prints the share of the time, in percent, that commits waited for a futex, with such a cause
+incident_share() {
+	sqlite3 -readonly "$w"/chains/*/run.db "SELECT CAST(100 * sum((cause $1) * ns) / sum(ns) AS INTEGER) FROM where_causes
+		WHERE comm = 'commit' AND state = 'futex'"
+}
+
+incident() {
+	within 'incident: commits wait for a futex, as long as they say' $(($(printed incident futex_ns) * 95 / 100)) \
+		"${known[commit.futex]-0}" "$(printed incident futex_ns)"
+	within 'incident: it is held by a commit that waits for a disk' 90 "$(incident_share "GLOB 'commit (*): disk < *'
+		OR cause GLOB 'commit (*): futex < *: disk < *'")" 100
+	slurp "$w/chains.out"
+	like 'incident: the text has the chain' "$slurped" \
+		'commit \([0-9]+\) waited: futex in futex < [^A-Z]*commit[[:space:]]\([0-9]+\):[[:space:]]+disk [0-9.]+ ms'
+}
+
+chains() {
+	make_disk && window chains_window "$1" || return
+	is 'rings: each wait of the last threads has the chain that is known' "$(judge_rings)" \
+		"pipe=$1 futex=$1 eventfd=$1 epoll=$1"
+	recount chains
+	adds_up chains
+	incident
+}
