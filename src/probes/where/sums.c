@@ -269,11 +269,13 @@ static void free_one(struct where_one *one)
 
 bool sums__is_whole(const struct where_one *one)
 {
-	bool whole = (int64_t)(one->now.life_ns - one->before.life_ns) >= 0;
+	const uint64_t *now = one->now.ns, *before = one->before.ns;
+	uint64_t lost = 0;
 
-	for (int i = 0; whole && i < WHERE_STATES; i++)
-		whole = (int64_t)(one->now.ns[i] - one->before.ns[i]) >= 0;
-	return whole;
+	for (int i = 0; i < WHERE_UNKNOWN; i++)
+		lost += sums__gained(before[i], now[i]);
+	return (int64_t)(one->now.life_ns - one->before.life_ns) >= 0 &&
+	       lost <= sums__gained(now[WHERE_UNKNOWN], before[WHERE_UNKNOWN]);
 }
 
 static void keep_one(struct where_one *one)

@@ -72,7 +72,7 @@ static inline uint64_t sums__gained(uint64_t now, uint64_t before)
 
 /*
  * False: the reading missed a thread that ended meanwhile, and whose parts come with the next one.
- * Then nothing of it is taken from this one.
+ * Then nothing of it is taken from this one. What a part has lost to WHERE_UNKNOWN is not missed.
  */
 bool sums__is_whole(const struct where_one *one);
 
