@@ -92,6 +92,20 @@ const struct table_column *table__column(const struct table *table, unsigned int
 	return &table->columns[column];
 }
 
+bool table__is_part(const struct table_column *column)
+{
+	return column->kind == TABLE_INTEGER && column->mean_per && column->mean_of &&
+	       !strcmp(column->mean_of, column->name);
+}
+
+bool table__has_parts(const struct table *table)
+{
+	for (unsigned int i = 0; table && i < table__columns(table); i++)
+		if (table__is_part(table__column(table, i)))
+			return true;
+	return false;
+}
+
 bool table__is_number(const struct table *table, unsigned int column)
 {
 	const struct table_column *of = table__column(table, column);

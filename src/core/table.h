@@ -34,7 +34,6 @@ struct table_column {
 	 */
 	const char *mean_of, *mean_per;
 	uint64_t mean_scale;
-	bool part; /* a time in ns: those of a row are the parts of a whole */
 };
 
 struct table_value {
@@ -59,6 +58,13 @@ void table__free(struct table *table);
 
 unsigned int table__columns(const struct table *table);
 const struct table_column *table__column(const struct table *table, unsigned int column);
+
+/*
+ * Is the column a part of another one, its mean_per? Its mean is its share of that. And has the
+ * table such columns? NULL: it has none.
+ */
+bool table__is_part(const struct table_column *column);
+bool table__has_parts(const struct table *table);
 
 /* Does the column have aggregates? True for numbers that are not keys. */
 bool table__is_number(const struct table *table, unsigned int column);

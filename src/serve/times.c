@@ -16,20 +16,12 @@ bool times__state(const struct table *table, unsigned int column, char state[RUN
 	const struct table_column *of = table__column(table, column);
 	size_t len = strlen(of->name), unit = strlen("_ns");
 
-	if (!of->part)
+	if (!table__is_part(of))
 		return false;
 	if (len > unit && !strcmp(of->name + len - unit, "_ns"))
 		len -= unit;
 	snprintf(state, RUN_NAME, "%.*s", (int)len, of->name);
 	return true;
-}
-
-static bool has_parts(const struct table *table)
-{
-	for (unsigned int i = 0; table && i < table__columns(table); i++)
-		if (table__column(table, i)->part)
-			return true;
-	return false;
 }
 
 /* The index of a name, -1: none. *idle is the one that has had no thread for longest. */
@@ -97,7 +89,7 @@ static int add_row(struct times *times, unsigned int probe, const struct table *
 	if (one->name[0] != '(' && value.text[0] == '/')
 		snprintf(one->path, sizeof(one->path), "%s", value.text);
 	for (unsigned int i = 0; i < table__columns(table); i++)
-		if (table__column(table, i)->part)
+		if (table__is_part(table__column(table, i)))
 			one->ns[i] += (uint64_t)table__value(table, row, i).integer;
 	return 0;
 }
@@ -109,7 +101,8 @@ int times__add(struct times *times, const struct run *run, uint64_t now_ns)
 	for (unsigned int probe = 0; probe < run->nr_probes; probe++) {
 		const struct table *table = run->probes[probe].table;
 
-		for (size_t row = 0; !err && has_parts(table) && row < table__rows(table); row++)
+		for (size_t row = 0; !err && table__has_parts(table) && row < table__rows(table);
+		     row++)
 			err = add_row(times, probe, table, row, now_ns);
 	}
 	return err;

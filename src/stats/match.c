@@ -73,7 +73,7 @@ bool match__probe(const struct group groups[2], const char *probe, char why[RUN_
 			return false;
 	}
 	first = probe_of(&groups[0], 0, probe);
-	if (!first->nr_metrics && shares__has(first->table))
+	if (!first->nr_metrics && table__has_parts(first->table))
 		return true;
 	if (!first->nr_metrics) {
 		snprintf(why, RUN_TEXT,

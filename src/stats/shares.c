@@ -27,20 +27,6 @@ struct places {
 	int parts[SHARES_PARTS]; /* columns, by index of the part */
 };
 
-static bool is_part(const struct table_column *column)
-{
-	return column->kind == TABLE_INTEGER && column->mean_per && column->mean_of &&
-	       !strcmp(column->mean_of, column->name);
-}
-
-bool shares__has(const struct table *table)
-{
-	for (unsigned int i = 0; table && i < table__columns(table); i++)
-		if (is_part(table__column(table, i)))
-			return true;
-	return false;
-}
-
 int shares__part(const struct shares *shares, const char *name)
 {
 	for (unsigned int i = 0; i < shares->nr_parts; i++)
@@ -71,7 +57,8 @@ static struct places find_places(struct shares *shares, const struct table *tabl
 			splits[i].column ? table__find_column(table, splits[i].column) : -1;
 	for (unsigned int i = 0; i < table__columns(table); i++) {
 		const struct table_column *column = table__column(table, i);
-		int whole = is_part(column) ? table__find_column(table, column->mean_per) : -1;
+		int whole =
+			table__is_part(column) ? table__find_column(table, column->mean_per) : -1;
 		int part;
 
 		if (whole < 0 || (places.whole >= 0 && whole != places.whole))
@@ -198,7 +185,7 @@ static int add_all(struct shares *shares, const struct run_probe *probe, bool su
 	struct places places;
 	int err = 0;
 
-	if (!nr || !shares__has(table))
+	if (!nr || !table__has_parts(table))
 		return 0;
 	places = find_places(shares, table);
 	for (size_t i = 0; !err && i < nr; i++)

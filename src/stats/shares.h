@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Parts of a whole, from the tables of a group's recordings: as what a process did with its time. A
- * column is such a part if its mean is its own sum over that of another column, which is the whole
- * (core/table.h).
+ * Parts of a whole, from the tables of a group's recordings, such as what a process did with its
+ * time: see table__is_part().
  */
 #ifndef LATSCOPE_STATS_SHARES_H
 #define LATSCOPE_STATS_SHARES_H
@@ -35,9 +34,6 @@ struct shares {
 	size_t nr_keys;
 	void *index; /* of the keys, for tsearch() */
 };
-
-/* Does the table have such columns? NULL: no. */
-bool shares__has(const struct table *table);
 
 /* Adds the rows that a table has now, or the sums of all its rows. 0 or -ENOMEM. */
 int shares__add_rows(struct shares *shares, const struct run_probe *probe, size_t window);

@@ -149,8 +149,8 @@ TEST(test_every_state_of_a_cgroup_is_shown_and_its_path)
 {
 	static const struct table_column columns[] = {
 		{ "life_ns", "ns", "", TABLE_INTEGER, .key = false },
-		{ "cpu_ns", "ns", "", TABLE_INTEGER, .part = true },
-		{ "disk_ns", "ns", "", TABLE_INTEGER, .part = true },
+		{ "cpu_ns", "ns", "", TABLE_INTEGER, false, "cpu_ns", "life_ns", 1 },
+		{ "disk_ns", "ns", "", TABLE_INTEGER, false, "disk_ns", "life_ns", 1 },
 	};
 	struct spent spent = { .name = "/a.service", .path = "/a.service" };
 

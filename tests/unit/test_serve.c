@@ -254,8 +254,8 @@ TEST(test_a_new_cgroup_of_the_same_name_goes_on)
 static const struct table_column parts[] = {
 	{ "cgroup", "", "", TABLE_TEXT, .key = true },
 	{ "life_ns", "ns", "", TABLE_INTEGER, .key = false },
-	{ "cpu_ns", "ns", "", TABLE_INTEGER, .part = true },
-	{ "disk_ns", "ns", "", TABLE_INTEGER, .part = true },
+	{ "cpu_ns", "ns", "", TABLE_INTEGER, false, "cpu_ns", "life_ns", 1 },
+	{ "disk_ns", "ns", "", TABLE_INTEGER, false, "disk_ns", "life_ns", 1 },
 };
 
 static void set_up_parts(void)

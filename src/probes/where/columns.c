@@ -11,16 +11,14 @@
 
 #define CGROUP_TEXT 256
 
-/* The mean of several rows is a share of the life. */
-#define PART(index, name, what)                             \
-	[PARTS_STATES + (index)] = { name "_ns",            \
-				     "ns",                  \
-				     what,                  \
-				     TABLE_INTEGER,         \
-				     .mean_of = name "_ns", \
+/* Its mean is a share of the life. */
+#define PART(index, part, of)                               \
+	[PARTS_STATES + (index)] = { .name = part "_ns",    \
+				     .unit = "ns",          \
+				     .what = of,            \
+				     .mean_of = part "_ns", \
 				     .mean_per = "life_ns", \
-				     .mean_scale = 1,       \
-				     .part = true }
+				     .mean_scale = 1 }
 
 static const struct table_column parts_columns[PARTS_COLUMNS] = {
 	[PARTS_PID] = { "pid", "",
