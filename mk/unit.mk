@@ -43,7 +43,7 @@ $(USUAL): WARN := -w
 $(OUT)/tests/unit/test_kernel_types: $(addprefix $(OUT)/san/src/probes/kit/,kernel.o tracing.o) | $(SKELS)
 $(OUT)/tests/unit/test_symbols: $(addprefix $(OUT)/san/src/symbols/,collector.o demangle.o elf.o kallsyms.o lookup.o mappings.o)
 $(addprefix $(OUT)/tests/unit/test_,bars chains kernel_types refusal seccomp sleep_stacks symbols): LIBS_BASE := $(LIBS)
-$(OUT)/tests/unit/test_serve: $(patsubst %,$(OUT)/san/src/%.o,net/bytes net/listen serve/exposition serve/exposition_otlp serve/exposition_proto serve/exposition_text serve/health serve/series serve/times serve/trigger)
+$(OUT)/tests/unit/test_serve: $(patsubst %,$(OUT)/san/src/%.o,net/bytes net/listen serve/exposition serve/exposition_otlp serve/exposition_proto serve/exposition_text serve/health serve/series serve/times serve/times_rows serve/trigger net/clickhouse_rows)
 $(OUT)/tests/unit/test_metrics: $(OUT)/san/src/net/bytes.o $(patsubst %,$(OUT)/san/src/serve/%.o,exposition exposition_otlp exposition_proto exposition_text metrics times)
 $(OUT)/tests/unit/test_recorder: $(patsubst %,$(OUT)/san/src/serve/%.o,recorder ring_files)
 $(OUT)/tests/unit/test_fleet: $(OUT)/san/src/net/bytes.o $(patsubst %,$(OUT)/san/src/fleet/%.o,answer answer_notes data question sql)

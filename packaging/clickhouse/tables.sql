@@ -2,9 +2,8 @@
 -- What `latscope serve --clickhouse` inserts, and the roll-ups that `latscope fleet rollup` makes of it. For ClickHouse 18.16 and
 -- later. latscope-fleet(7) and docs/fleet.md describe the columns. Created by `latscope fleet init`.
 
--- One row per interval, probe, metric and key. A batch may be sent twice: its rows are equal, and one of each remains. The server
--- computes `problem` when it is asked for; a client cannot set it. Rows in which it is not empty are in no roll-up.
--- A row may be read in the middle of an event: 1,000 events, or 1,000 s, are no contradiction.
+-- One row per interval, probe, metric and key. A batch may be sent twice: its rows are equal, and one of each remains. Rows of a probe
+-- that divides the time of threads have no events and no threshold: the metric is the state, sum_ns the time. See problem.sql.
 CREATE TABLE IF NOT EXISTS rows
 (
     start DateTime('UTC'),
@@ -36,17 +35,7 @@ CREATE TABLE IF NOT EXISTS rows
     continued Nullable(UInt64),
     lost Nullable(UInt64),
     lost_ns Nullable(UInt64),
-    problem String ALIAS multiIf(
-        arrayExists(s -> s > 1184, hist.slot) OR arraySort(arrayDistinct(hist.slot)) != hist.slot, 'slots',
-        arrayExists(n -> n = 0 OR n >= 1099511627776, hist.n) OR arraySum(hist.n) != recorded OR tail > recorded + 1000, 'counts',
-        arraySum(arrayMap((s, n) -> n * if(s < 32, s, (32 + s % 32) * exp2(intDiv(s, 32) - 1)), hist.slot, hist.n)) * 31.25 > sum_ns + 1e12
-        OR (arrayExists(s -> s = 1184, hist.slot) = 0 AND
-            arraySum(arrayMap((s, n) -> n * if(s < 31, s + 1, (32 + (s + 1) % 32) * exp2(intDiv(s + 1, 32) - 1)), hist.slot, hist.n)) * 31.25
-            < sum_ns - 1e12), 'sum',
-        max_ns > 31536000000000000, 'max',
-        seen >= 281474976710656 OR seen + 1000 < recorded, 'seen',
-        interval_ns >= 86400000000000, 'interval',
-        '')
+    problem String ALIAS ''
 )
 ENGINE = ReplacingMergeTree
 PARTITION BY toDate(start)

@@ -34,6 +34,8 @@ static int create_tables(struct fleet_server *server, const struct fleet_tables 
 	if (!err)
 		err = fleet_server__run_file(server, clickhouse_tables, words, NULL);
 	if (!err)
+		err = fleet_server__run_file(server, clickhouse_problem, words, NULL);
+	if (!err)
 		err = fleet_server__run_file(server, clickhouse_retention, words, NULL);
 	if (!err)
 		err = fleet_server__ask_yes(server, "deletes", &deletes);
@@ -55,7 +57,9 @@ static int create_shard(struct fleet_server *server, const struct fleet_tables *
 	err = create_tables(server, tables, local);
 	if (!err)
 		err = create_database(server, database);
-	return err ? err : fleet_server__run_file(server, clickhouse_distributed, words, NULL);
+	if (!err)
+		err = fleet_server__run_file(server, clickhouse_distributed, words, NULL);
+	return err ? err : fleet_server__run_file(server, clickhouse_problem, words, NULL);
 }
 
 int fleet_tables__init(struct fleet_server *server, const struct fleet_tables *tables)

@@ -14,6 +14,7 @@ clickhouse_\name:
 	.endm
 
 	file tables
+	file problem
 	file distributed
 	file retention
 	file ttl

@@ -6,8 +6,9 @@
 #include "bytes.h"
 
 /* Each a file, as text with a '\0' at its end. */
-extern const char clickhouse_tables[], clickhouse_distributed[], clickhouse_retention[];
-extern const char clickhouse_ttl[], clickhouse_hours[], clickhouse_days[], clickhouse_steps[];
+extern const char clickhouse_tables[], clickhouse_problem[], clickhouse_distributed[];
+extern const char clickhouse_retention[], clickhouse_ttl[], clickhouse_hours[], clickhouse_days[],
+	clickhouse_steps[];
 
 struct clickhouse_word {
 	const char *name; /* "rows_days" for {rows_days}; NULL after the last */

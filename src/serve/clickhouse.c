@@ -17,6 +17,8 @@
 #include <net/clickhouse_rows.h>
 #include <net/gzip.h>
 
+#include "times_rows.h"
+
 #define BODY (1 << 20) /* bytes of batches that are sent together */
 #define BODY_MOST (32 << 20) /* a batch may be larger */
 #define CHECK_S 10 /* of a question about the schema */
@@ -48,8 +50,9 @@ struct clickhouse {
 	struct utsname name;
 	char run[64];
 
-	struct series series; /* of this interval */
-	struct lat_cell (*cells)[RUN_METRICS]; /* owned; by probe, of this interval */
+	struct series series; /* of this interval, as the next ones */
+	struct times times;
+	struct lat_cell (*cells)[RUN_METRICS]; /* owned; by probe */
 	struct lost lost[RUN_PROBES][RUN_METRICS];
 	uint64_t start_ns, end_ns; /* of it, since the window opened */
 	uint32_t number;
@@ -180,7 +183,7 @@ int clickhouse__new(struct clickhouse **out, const struct clickhouse_config *con
 		return -ENOMEM;
 	clickhouse->config = *config;
 	clickhouse->address = *address;
-	clickhouse->series.most = config->max_series;
+	clickhouse->series.most = clickhouse->times.most = config->max_series;
 	qsort(clickhouse->config.labels, config->nr_labels, sizeof(config->labels[0]),
 	      compare_labels);
 	name_run(clickhouse);
@@ -206,6 +209,7 @@ void clickhouse__free(struct clickhouse *clickhouse)
 	post__free(clickhouse->server);
 	spool__free(clickhouse->spool);
 	series__free(&clickhouse->series);
+	times__free(&clickhouse->times);
 	free(clickhouse->cells);
 	free(clickhouse);
 }
@@ -328,6 +332,8 @@ static int put_rows(struct clickhouse *clickhouse, const struct run *run,
 		err = list_services(clickhouse, named, &services, &nr);
 	if (!err)
 		err = put_services(run, batch, services, nr, to, rows);
+	if (!err)
+		err = times_rows__put(&clickhouse->times, run, batch, to, rows);
 	for (size_t i = 0; i < nr; i++)
 		sparse__clear(&services[i].hist);
 	free(services);
@@ -383,6 +389,8 @@ int clickhouse__add(struct clickhouse *clickhouse, const struct run *run,
 {
 	int err = series__add(&clickhouse->series, run, interval);
 
+	if (!err)
+		err = times__add(&clickhouse->times, run, interval->end_ns);
 	add_cells(clickhouse, run, interval);
 	clickhouse->end_ns = interval->end_ns;
 	if (err || !whole ||

@@ -233,7 +233,7 @@ done
 normal() { sed 's/"\([0-9]\+\)"/\1/g' | jq -cS .; }
 newest() {
 	{
-		cat packaging/clickhouse/tables.sql
+		cat packaging/clickhouse/{tables,problem}.sql
 		for recording in "$runs"/*; do
 			fleet_rows "$recording" && echo ';'
 		done

@@ -156,7 +156,19 @@ total=$((total + 7))
 is 'rows that contradict themselves are found' \
 	"$(sql "SELECT arrayStringConcat(groupArray(problem), ' ') FROM (SELECT problem FROM rows FINAL WHERE host = 'liar' ORDER BY start)")" \
 	'counts slots counts slots'
+# spent NUMBER NS: a row of the time that threads spent on a lock, in a minute
+spent() { sql "INSERT INTO rows (start, host, run, number, interval_ns, probe, metric, kernel, method, sum_ns)
+	VALUES ($at, 'threads', 'r', $1, 60000000000, 'where', 'lock', '6.1', 'x', $2)"; }
+problems() { sql "SELECT arrayStringConcat(groupArray(problem), ' ') FROM (SELECT problem FROM rows FINAL WHERE host = 'threads' ORDER BY number)"; }
+spent 1 120000000000000
+spent 2 300000000000000000
+is 'time of more threads than Linux has is found' "$(problems)" ' sum'
+sql "ALTER TABLE rows MODIFY COLUMN problem String ALIAS 'of an earlier version'"
+check 'init of tables that exist' 0 'rows are kept 14 days, roll-ups 300 days' '' fleet init --clickhouse "$clickhouse" --keep 300
+is 'renews the rule' "$(problems)" ' sum'
 rollup
+is 'time of threads is rolled up' "$(sql "SELECT sum(sum_ns) FROM hours WHERE probe = 'where'")/$(sql "SELECT sum(sum_ns) FROM days WHERE host = 'threads'")" \
+	120000000000000/120000000000000
 like 'they are reported' "$err" 'latscope: 2 rows of host liar refused: counts; they contradict themselves'
 is 'they are in no roll-up' "$(sql 'SELECT sum(recorded) FROM hours')/$(sql 'SELECT sum(recorded) FROM days')" "$total/$total"
 row ahead $((now + 90000)) '[1,90]' '[3,4]' 7 >/dev/null
@@ -217,7 +229,7 @@ fill() { sed -e 's/{into}/made/; s/{as_of}/1767225600/; s/{slices}/1/; s/{slice}
 # newest: runs all files, and prints sums by each
 newest() {
 	{
-		fill 0 tables && fill 0 retention && fill 0 ttl
+		fill 0 tables && fill 0 problem && fill 0 retention && fill 0 ttl
 		for _ in 1 2; do
 			printf '%s\n' "INSERT INTO rows ($columns) SELECT 1767225600 + 600 * number, 'h', 'r', number, 60, 'p', 'm', '', '', 'k', 'x',
 				[1, 90 + number], [3, number + 1], 4 + number, 7000 + number * 20000, 3000 + number * 1000, 0, 4 + number FROM numbers(10);"

@@ -23,6 +23,7 @@ in_usr='/etc/default/latscope-exporter
 /usr/share/latscope/clickhouse/days.sql
 /usr/share/latscope/clickhouse/distributed.sql
 /usr/share/latscope/clickhouse/hours.sql
+/usr/share/latscope/clickhouse/problem.sql
 /usr/share/latscope/clickhouse/retention.sql
 /usr/share/latscope/clickhouse/tables.sql
 /usr/share/latscope/clickhouse/ttl.sql

@@ -28,7 +28,7 @@ clickhouse_http[one]=$(free_port)
 clickhouse=http://127.0.0.1:${clickhouse_http[one]}
 host red --label role=db --label "odd='\\"
 ok 'rows wait for a server' wait_for at_least spool_rows 20
-ok 'it is known for how long' at_least spool_age_seconds 1
+ok 'it is known for how long' wait_for at_least spool_age_seconds 1
 ok 'it is said why' wait_for said "latscope: cannot store rows in $clickhouse/: "
 is 'it is said once' "$(grep -c 'cannot store rows' "$dir/serve.err")" 1
 clickhouse_start one
@@ -47,7 +47,7 @@ ok 'the age of rows is absent while none waits' wait_for age_is_absent
 is 'none is lost' "$(metric 'rows_total{result="lost"}')$(metric 'rows_total{result="refused"}')" 00
 is 'the clock is that of the server' "$(metric clock_skew_seconds)" 0
 
-loads=()
+loads=() sleepers=()
 
 # ---- the server is killed, again and again, while it takes rows ----
 
@@ -119,6 +119,11 @@ host grey
 service=''
 if cgroup_new && mkdir "$cgroup"/{a,b} "$cgroup"/{a,b}/web.service; then
 	service=web.service
+	mkdir "$cgroup"/{a,b}/{first,db,last}.service
+	for place in a/first a/db a/db b/db b/last; do # threads that sleep
+		(echo "$BASHPID" >"$cgroup/$place.service/cgroup.procs" && exec sleep 1000) &
+		sleepers+=($!)
+	done
 	for half in a b; do
 		(echo "$BASHPID" >"$cgroup/$half/web.service/cgroup.procs" && exec "$latscope" load -q pingpong -d 1500ms) &
 		loads+=($!)
@@ -128,12 +133,22 @@ fi
 ok 'rows are sent again after an answer is lost' wait_for at_least retries_total 2
 ok 'and stored' wait_for at_least 'rows_total{result="stored"}' 20
 ok 'none waits after that' wait_for stored
+slept() { sql "SELECT sum(sum_ns) FROM rows FINAL WHERE host = 'grey' AND probe = 'where' AND $1 HAVING sum(sum_ns) > 1e9"; }
+has_slept() { [ -n "$(clickhouse=$direct slept "key = 'last.service'")" ]; }
+[ -z "$service" ] || ok 'times of threads are stored' wait_for has_slept
 serve_stop
 clickhouse=$direct
 snapshot_new --last 1h
 ok 'the server has the slots of the recording again' same slots_recorded slots_of grey
 if [ -n "$service" ]; then
-	rmdir "$cgroup"/{a,b}/web.service "$cgroup"/{a,b} "$cgroup"
+	within 'three threads of a service have three times the time of one' $((297 * $(slept "key = 'last.service'") / 100)) \
+		"$(slept "key = 'db.service' AND metric = 'timer'")" $((303 * $(slept "key = 'first.service'") / 100))
+	sql "$(sed -n '/^```sql/,/^```/{//!p}' docs/fleet.md | sed "s/'disk', 'lock'/'timer'/") FORMAT TabSeparated" >"$dir/lost"
+	ok 'the question of docs/fleet.md finds who lost time' grep -q '^db.service' "$dir/lost"
+	is 'services sum to the host' "$(slept "split = 'service'")" "$(slept "split = ''")"
+	kill "${sleepers[@]}"
+	wait "${sleepers[@]}" 2>/dev/null
+	rmdir "$cgroup"/{a,b}/{web,first,db,last}.service "$cgroup"/{a,b} "$cgroup"
 	events=$(in_recording "SELECT sum(count) FROM sums JOIN series ON series.id = sums.series JOIN metric ON metric.id = series.metric
 		WHERE series.split = 'cgroup' AND series.name LIKE '%web.service' AND metric.name = 'run_queue'")
 	is 'cgroups of one service are one row with all their events' "$(sql "SELECT sum(recorded) FROM rows FINAL

@@ -140,6 +140,7 @@ TEST(test_statements_of_the_files)
 		const char *has;
 	} files[] = {
 		{ clickhouse_tables, 6, "CREATE TABLE IF NOT EXISTS rows" },
+		{ clickhouse_problem, 1, "MODIFY COLUMN problem String" },
 		{ clickhouse_distributed, 5, "Distributed(c, d_local, rows, cityHash64(host))" },
 		{ clickhouse_retention, 2, "toUInt32(14) AS rows_days, toUInt32(400) AS days" },
 		{ clickhouse_ttl, 6, "MODIFY TTL start + INTERVAL 14 DAY" },

@@ -8,7 +8,7 @@
 #include <serve/exposition.h>
 #include <serve/health.h>
 #include <serve/series.h>
-#include <serve/times.h>
+#include <serve/times_rows.h>
 #include <serve/trigger.h>
 
 /* What most tests fill; empty at the beginning of each. */
@@ -325,6 +325,36 @@ TEST(test_times_beyond_the_limit_are_other_and_none_is_lost)
 	for (size_t i = 0; i < times.nr; i++)
 		sum += times.all[i].ns[1];
 	assert_int_equal(sum, 0); /* the whole is no part */
+	times__free(&times);
+	run__clear(run);
+}
+
+TEST(test_cgroups_of_a_service_are_one_row_of_each_state)
+{
+	const struct clickhouse_batch batch = { .host = "h", .run = "r", .kernel = "k" };
+	struct times times = { .most = 5 };
+	struct bytes to = { 0 };
+	uint32_t rows = 0;
+	const char *shown_rows;
+
+	set_up_parts();
+	snprintf(run->probes[1].name, RUN_NAME, "where");
+	add_parts("/a/web.service", 1, 20);
+	add_parts("/b/web.service", 2, 40);
+	add_parts("/c/db.service", 0, 5);
+	add_rows(&times, 1);
+	assert_int_equal(times_rows__put(&times, run, &batch, &to, &rows), 0);
+	bytes__add(&to, "", 1);
+	shown_rows = unit_keep(to.at);
+	assert_int_equal(rows, 2 + 1 + 2);
+	assert_has(shown_rows, "where\tcpu\tservice\tweb.service\tk\t\t[]\t[]\t[]\t0\t3\t",
+		   "where\tdisk\tservice\tweb.service\tk\t\t[]\t[]\t[]\t0\t60\t",
+		   "where\tdisk\tservice\tdb.service\tk\t\t[]\t[]\t[]\t0\t5\t",
+		   "where\tcpu\t\t\tk\t\t[]\t[]\t[]\t0\t3\t",
+		   "where\tdisk\t\t\tk\t\t[]\t[]\t[]\t0\t65\t");
+	memset(&to, 0, sizeof(to));
+	assert_int_equal(times_rows__put(&times, run, &batch, &to, &rows), 0);
+	assert_int_equal(to.len, 0); /* they are stored once */
 	times__free(&times);
 	run__clear(run);
 }
