@@ -250,6 +250,26 @@ static void copy_probe(struct run_probe *to, const struct run_probe *from)
 		 "the flight recorder has no part of the kernel's account");
 }
 
+/* An empty table with the columns of another one. */
+static int copy_columns(struct table **to, const struct table *from)
+{
+	struct table_column columns[TABLE_COLUMNS];
+	unsigned int nr = from ? table__columns(from) : 0;
+
+	for (unsigned int i = 0; i < nr; i++)
+		columns[i] = *table__column(from, i);
+	return nr ? table__new(to, columns, nr) : 0;
+}
+
+static int copy_tables(struct run_probe *to, const struct run_probe *from)
+{
+	int err = copy_columns(&to->table, from->table);
+
+	for (unsigned int i = 0; !err && i < RUN_MORE; i++)
+		err = copy_columns(&to->more[i], from->more[i]);
+	return err;
+}
+
 static void shift_utc(char text[RUN_NAME], uint64_t ns)
 {
 	struct tm tm = { 0 };
@@ -276,6 +296,8 @@ static int begin_recording(struct snapshot *snapshot, struct recording *recordin
 		copy_probe(&run->probes[i], &from->probes[i]);
 		if (from->probes[i].why)
 			err = why__new(&run->probes[i].why, run->probes[i].name);
+		if (!err)
+			err = copy_tables(&run->probes[i], &from->probes[i]);
 		if (err)
 			return err;
 	}
@@ -400,7 +422,7 @@ static int fill_delta(struct snapshot *snapshot, const struct run_interval *inte
 	return err;
 }
 
-/* ---- why ---- */
+/* ---- rows ---- */
 
 static int copy_rows(struct table *to, const struct table *from, int64_t shift_ns)
 {
@@ -450,6 +472,24 @@ static int copy_why(struct snapshot *snapshot)
 	return err;
 }
 
+static int copy_samples(struct snapshot *snapshot)
+{
+	int64_t shift = (int64_t)(snapshot->segment->start_mono_ns - snapshot->run->start_mono_ns);
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < snapshot->segment->nr_probes; i++) {
+		const struct run_probe *from = &snapshot->segment->probes[i];
+		struct run_probe *to = &snapshot->run->probes[i];
+
+		if (to->table && from->table)
+			err = copy_rows(to->table, from->table, shift);
+		for (unsigned int j = 0; !err && j < RUN_MORE; j++)
+			if (to->more[j] && from->more[j])
+				err = copy_rows(to->more[j], from->more[j], shift);
+	}
+	return err;
+}
+
 static int copy_interval(struct snapshot *snapshot, struct recording *recording,
 			 const struct run_interval *interval)
 {
@@ -470,6 +510,8 @@ static int copy_interval(struct snapshot *snapshot, struct recording *recording,
 		err = fill_delta(snapshot, interval);
 	if (!err)
 		err = copy_why(snapshot);
+	if (!err)
+		err = copy_samples(snapshot);
 	if (err)
 		return err;
 	own.start_ns = start + interval->start_ns - snapshot->run->start_mono_ns;

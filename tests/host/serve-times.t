@@ -83,5 +83,18 @@ mkdir "$cgroup/work"
 in_cgroup work sleep 1000
 again() { scrape after && [ "$(gained work timer)" -gt 0 ]; }
 ok 'one of the same name goes on' wait_for again
+
+# ---- the flight recorder has the same ----
+
+scrape before
+snapshot_new --last 1h
+scrape after
+in_snapshot() { sqlite3 -readonly "$snapshot/run.db" "SELECT coalesce(sum($1), 0) FROM \"where\" WHERE cgroup = '$name/clock'"; }
+# at SCRAPE CGROUP: ns of it then
+at() { cp "$dir/$1" "$dir/metrics" && spent "$2"; }
+within 'a snapshot has the time of the clock' $(($(at before clock) - 1000000)) "$(in_snapshot timer_ns)" $(($(at after clock) + 1000000))
+is 'which only sleeps' "$(in_snapshot life_ns-timer_ns)" "$(in_snapshot cpu_ns+ready_ns)"
+run report "$snapshot"
+like 'report shows it' "$out" 'where: threads .* lived '
 serve_ends_silently 'it ends'
 done_testing
