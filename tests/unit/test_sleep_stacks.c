@@ -48,6 +48,7 @@ static struct where_part part_of(uint32_t tgid, uint32_t state, uint64_t ns, uin
 				   .what = WHERE_WHAT(state, FUTEX),
 				   .comm = "worker",
 				   .stack_size = 16,
+				   .wanted = 1,
 				   .stack = { address, 0xff00 } };
 
 	return part;
@@ -128,6 +129,16 @@ TEST(time_on_a_cpu_or_waiting_for_one_is_no_sleep)
 	add(part_of(7, WHERE_CPU, 100, 0xa0));
 	add(part_of(7, WHERE_READY, 100, 0xa0));
 	add(part_of(7, WHERE_UNKNOWN, 100, 0xa0));
+	put(9000);
+	assert_int_equal(table__rows(*table), 0);
+}
+
+TEST(sleeps_of_threads_that_the_filters_refuse_do_not_count)
+{
+	struct where_part part = part_of(7, WHERE_FUTEX, 100, 0xa0);
+
+	part.wanted = 0;
+	add(part);
 	put(9000);
 	assert_int_equal(table__rows(*table), 0);
 }

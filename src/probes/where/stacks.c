@@ -87,7 +87,7 @@ void stacks__add(struct stacks *stacks, const struct where_part *part)
 	uint32_t state = part->what >> 16;
 	struct one *one;
 
-	if (state == WHERE_CPU || state == WHERE_READY || state >= WHERE_UNKNOWN)
+	if (!part->wanted || state == WHERE_CPU || state == WHERE_READY || state >= WHERE_UNKNOWN)
 		return;
 	memcpy(key.comm, part->comm, strnlen(part->comm, sizeof(key.comm)));
 	if (part->stack_size > 0 && (size_t)part->stack_size <= sizeof(part->stack)) {

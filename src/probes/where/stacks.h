@@ -16,7 +16,10 @@ struct stacks;
 int stacks__new(struct stacks **stacks); /* 0 or -ENOMEM */
 void stacks__free(struct stacks *stacks); /* NULL is fine */
 
-/* A part that has ended. Of a time on a CPU or of a wait for one it does nothing. */
+/*
+ * A part that has ended. It counts if it is a sleep, and of a thread that the filters accept; not
+ * if it is time on a CPU or a wait for one.
+ */
 void stacks__add(struct stacks *stacks, const struct where_part *part);
 
 /*
