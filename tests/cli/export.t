@@ -79,7 +79,8 @@ for option in --perfetto --pprof; do
 	ok "$option: whose target is not made" test ! -e "$dir/victim"
 	if unshare -m true 2>/dev/null; then
 		mkdir -p "$dir/full"
-		in_mounts "mount -t tmpfs -o size=4k none $dir/full" cannot "$option: a full disk" "$dir/full/file" 'No space left on device' $option
+		in_mounts "mount -t tmpfs -o size=4k none $dir/full && head -c 4096 /dev/zero >$dir/full/other" \
+			cannot "$option: a full disk" "$dir/full/file" 'No space left on device' $option
 		in_mounts "mount -t tmpfs -o ro none $dir/full" cannot "$option: a disk that is read-only" "$dir/full/file" 'Read-only file system' $option
 	else
 		skip "$option: a full disk" 'cannot make a mount namespace'

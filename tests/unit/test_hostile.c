@@ -14,6 +14,7 @@
 #include <sqlite3.h>
 
 #include "cli/cmd.h"
+#include "core/sleep_stacks.h"
 
 #define CPU_SECONDS 60 /* for what takes 0.1 s, with sanitizers, on a slow machine */
 #define TEXT 4096
@@ -44,6 +45,18 @@ static void add_table(struct run *run)
 	struct run_probe *probe = sample_probe(run, "tierlat", "perf", "made up");
 
 	assert_int_equal(table__new(&probe->table, columns, 3), 0);
+	assert_int_equal(sleep_stacks__new(&probe->more[RUN_STACKS]), 0);
+}
+
+static void add_stacks(struct table *table, uint64_t time_ns, unsigned int interval)
+{
+	assert_int_equal(table__add_row(table, time_ns), 0);
+	table__set_integer(table, SLEEP_STACKS_PID, interval % 3);
+	assert_int_equal(table__set_text(table, SLEEP_STACKS_COMM, "worker"), 0);
+	assert_int_equal(table__set_text(table, SLEEP_STACKS_STATE, "disk"), 0);
+	assert_int_equal(table__set_text(table, SLEEP_STACKS_STACK, "ffffffff81000000 a0"), 0);
+	table__set_integer(table, SLEEP_STACKS_NS, 1000000);
+	table__set_integer(table, SLEEP_STACKS_TIMES, 1);
 }
 
 static void add_rows(struct table *table, uint64_t time_ns, unsigned int interval)
@@ -64,6 +77,8 @@ static void fill(struct run_data *delta, unsigned int interval, const void *run)
 	sample_record(&delta[2].metrics[0], 1000 * (interval + 1), 100);
 	add_rows(((const struct run *)run)->probes[3].table, (interval + 1) * RECORDING_INTERVAL_NS,
 		 interval);
+	add_stacks(((const struct run *)run)->probes[3].more[RUN_STACKS],
+		   (interval + 1) * RECORDING_INTERVAL_NS, interval);
 }
 
 /* Three probes, two with samples and one with a table, in 24 intervals. */
@@ -102,11 +117,11 @@ static void change(const char *sql)
 
 struct command {
 	int (*function)(int argc, char **argv);
-	char *argv[8]; /* "A": the recording as it was made, "B": as it was changed */
+	char *argv[8]; /* "A": the recording as it was made, "B": as it was changed, "C": a file */
 	bool json, lines; /* what it prints: one object, or one in each line */
 };
 
-static char a_name[] = "A", b_name[] = "B";
+static char a_name[] = "A", b_name[] = "B", c_name[] = "C";
 
 static const struct command commands[] = {
 	{ cmd_report, .argv = { "report", "-v", "--all-intervals", b_name } },
@@ -116,6 +131,9 @@ static const struct command commands[] = {
 	{ cmd_report, .argv = { "report", "--intervals", b_name } },
 	{ cmd_report, .argv = { "report", "--intervals", "--json", b_name }, .json = true,
 	  .lines = true },
+	{ cmd_report, .argv = { "report", "--folded", b_name } },
+	{ cmd_report, .argv = { "report", "--pprof", c_name, b_name } },
+	{ cmd_report, .argv = { "report", "--perfetto", c_name, b_name } },
 	{ cmd_compare, .argv = { "compare", a_name, b_name } },
 	{ cmd_compare, .argv = { "compare", "--json", "--by", "process", b_name, a_name },
 	  .json = true },
@@ -134,17 +152,20 @@ static void redirect(int to, const char *name)
 static void run_command(const struct command *command)
 {
 	struct rlimit limit = { CPU_SECONDS, CPU_SECONDS };
-	char a[TEXT], b[TEXT], *argv[8];
+	char a[TEXT], b[TEXT], c[TEXT], *argv[8];
 	int argc = 0;
 
 	snprintf(a, sizeof(a), "%s/run", origin);
 	snprintf(b, sizeof(b), "%s/run", dir);
+	snprintf(c, sizeof(c), "%s/written", dir);
 	for (; argc < 8 && command->argv[argc]; argc++) {
 		argv[argc] = command->argv[argc];
 		if (argv[argc] == a_name)
 			argv[argc] = a;
 		else if (argv[argc] == b_name)
 			argv[argc] = b;
+		else if (argv[argc] == c_name)
+			argv[argc] = c;
 	}
 	argv[argc] = NULL;
 	setrlimit(RLIMIT_CPU, &limit);
@@ -299,6 +320,7 @@ static const char *const tables[][10] = {
 	{ "acct", "interval", "metric", "name", "count" },
 	{ "table_column", "of_table", "position", "name", "unit", "what", "kind", "is_key" },
 	{ "tierlat", "interval", "time_ns", "tier", "latency", "requests" },
+	{ "tierlat_stacks", "interval", "time_ns", "pid", "comm", "state", "stack", "ns", "times" },
 };
 
 static const char *const *table(void)

@@ -6,6 +6,7 @@
 #include <core/pressure.h>
 #include <core/why.h>
 #include <export/export.h>
+#include <export/tracks.h>
 #include <store/rundb.h>
 
 #define MS 1000000ULL
@@ -604,7 +605,30 @@ TEST(names_of_odd_bytes_are_valid_text)
 	assert_true(nr > 5000);
 }
 
-/* ---- errors ---- */
+/* ---- room, errors ---- */
+
+TEST(tracks_of_too_many_tasks_are_made_again)
+{
+	struct packets packets;
+	struct tracks *tracks;
+	uint64_t first, again;
+	FILE *out = fopen("/dev/null", "w");
+
+	assert_non_null(out);
+	packets__begin(&packets, out, run);
+	assert_int_equal(tracks__new(&tracks, &packets), 0);
+	first = tracks__process(tracks, 1, "init");
+	for (int64_t pid = 2; pid < TRACKS_MOST; pid++)
+		tracks__process(tracks, pid, "x");
+	assert_int_equal(tracks__process(tracks, 1, "init"), first);
+	tracks__thread(tracks, TRACKS_MOST, TRACKS_MOST, "x");
+	again = tracks__process(tracks, 1, "init");
+	assert_int_not_equal(again, first);
+	assert_int_equal(tracks__process(tracks, 1, "init"), again);
+	tracks__free(tracks);
+	assert_int_equal(packets__end(&packets), 0);
+	fclose(out);
+}
 
 TEST(a_disk_without_room_is_an_error)
 {
