@@ -42,7 +42,7 @@ $(USUAL): WARN := -w
 
 $(OUT)/tests/unit/test_kernel_types: $(addprefix $(OUT)/san/src/probes/kit/,kernel.o tracing.o) | $(SKELS)
 $(OUT)/tests/unit/test_symbols: $(addprefix $(OUT)/san/src/symbols/,collector.o demangle.o elf.o kallsyms.o lookup.o mappings.o)
-$(addprefix $(OUT)/tests/unit/test_,bars chains kernel_types refusal seccomp sleep_stacks symbols): LIBS_BASE := $(LIBS)
+$(addprefix $(OUT)/tests/unit/test_,bars chains kernel_types refusal seccomp sleep_stacks symbols where_view): LIBS_BASE := $(LIBS)
 $(OUT)/tests/unit/test_serve: $(patsubst %,$(OUT)/san/src/%.o,net/bytes net/listen serve/exposition serve/exposition_otlp serve/exposition_proto serve/exposition_text serve/health serve/series serve/times serve/times_rows serve/trigger net/clickhouse_rows)
 $(OUT)/tests/unit/test_metrics: $(OUT)/san/src/net/bytes.o $(patsubst %,$(OUT)/san/src/serve/%.o,exposition exposition_otlp exposition_proto exposition_text metrics times)
 $(OUT)/tests/unit/test_recorder: $(patsubst %,$(OUT)/san/src/serve/%.o,recorder ring_files)
@@ -51,6 +51,7 @@ $(OUT)/tests/unit/test_fault_count: $(OUT)/san/src/probes/memlat/fault_count.o
 $(OUT)/tests/unit/test_why_pairs: $(OUT)/san/src/probes/kit/why_pairs.o
 $(OUT)/tests/unit/test_why_disks: $(OUT)/san/src/probes/iolat/why_disks.o
 $(OUT)/tests/unit/test_where_sums: $(OUT)/san/src/probes/where/sums.o
+$(OUT)/tests/unit/test_where_view: $(patsubst %,$(OUT)/san/src/probes/where/%.o,calls columns sums)
 $(OUT)/tests/unit/test_chains: $(patsubst %,$(OUT)/san/src/probes/where/%.o,chains)
 $(OUT)/tests/unit/test_sleep_stacks: $(patsubst %,$(OUT)/san/src/probes/where/%.o,calls stacks)
 $(OUT)/tests/unit/test_bars: $(patsubst %,$(OUT)/san/src/%.o,$(addprefix probes/where/,calls chains columns waits) $(addprefix symbols/,collector demangle elf kallsyms lookup mappings symbols))

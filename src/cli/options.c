@@ -325,18 +325,51 @@ static int set_cpus(struct options *options, void *at, const char *text)
 	}
 }
 
+/* Sets the bit of a split of the command's own; false: it is none. */
+static bool set_more_by(struct options *options, const char *name)
+{
+	const char *const *more = options->more_splits;
+
+	for (unsigned int i = 0; more && more[i]; i++) {
+		if (strcmp(more[i], name) != 0)
+			continue;
+		options->more_by |= 1U << i;
+		return true;
+	}
+	return false;
+}
+
+static int fail_by(struct options *options, const char *text)
+{
+	char names[SPLIT_TEXT], more[SPLIT_TEXT] = "";
+
+	for (unsigned int i = 0; options->more_splits && options->more_splits[i]; i++) {
+		strcat(more, ",");
+		strcat(more, options->more_splits[i]);
+	}
+	return options__fail(options, "--by '%s': unknown split; choose from %s%s", text,
+			     split__list(options->splits, names), more);
+}
+
 static int set_by(struct options *options, void *at, const char *text)
 {
-	uint32_t all = (1U << LAT_BY_COUNT) - 1;
-	char names[SPLIT_TEXT];
+	char name[SPLIT_TEXT];
 	uint32_t mask;
 
 	(void)at;
-	if (split__parse(text, &mask))
-		return options__fail(options, "--by '%s': unknown split; choose from %s", text,
-				     split__list(all, names));
-	options->by |= mask;
-	return 0;
+	for (const char *rest = text;; rest++) {
+		size_t len = strcspn(rest, ",");
+
+		snprintf(name, sizeof(name), "%.*s", (int)len, rest);
+		if (!set_more_by(options, name)) {
+			if (len >= sizeof(name) || split__parse(name, &mask))
+				return fail_by(options, text);
+			options->by |= mask;
+		}
+		rest += len;
+		if (!*rest)
+			return 0;
+	}
 }
 
 int options__label(struct options *options, void *at, const char *text)
@@ -551,6 +584,8 @@ int options__parse(struct options *options, const struct usage *usage, void *own
 		return 1;
 	}
 	options->top = OPTIONS_TOP;
+	options->more_splits = usage->more_splits;
+	options->splits = usage->splits ? usage->splits : (1U << LAT_BY_COUNT) - 1;
 	options->max_keys = OPTIONS_MAX_KEYS;
 	options->recording.min_free = SIZE_LIMITS_MIN_FREE;
 	err = parse_words(options, tables, usage->takes_workload, argc, argv);

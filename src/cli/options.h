@@ -39,6 +39,9 @@ struct options {
 	struct tails tails;
 	struct target target;
 	uint32_t by; /* mask of 1 << enum lat_by */
+	uint32_t more_by; /* mask of 1 << index of usage.more_splits */
+	uint32_t splits; /* of the usage, as the next one */
+	const char *const *more_splits;
 	unsigned int top;
 	unsigned int max_keys;
 	const char *method;
@@ -122,6 +125,8 @@ struct usage {
 	const char *doc; /* of the help; what follows \v comes after the options */
 	bool takes_workload; /* the arguments are a command line to run */
 	int max_args; /* maximum number of arguments, unless they are a workload */
+	uint32_t splits; /* what an error of --by offers: mask of 1 << enum lat_by; 0: all */
+	const char *const *more_splits; /* what --by takes besides; NULL-terminated; or NULL */
 	/* After all were parsed; 0, or options__fail(). Or NULL. */
 	int (*check)(struct options *options, void *own);
 };

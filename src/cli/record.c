@@ -134,17 +134,18 @@ static int check_probes(const struct record *record)
 {
 	const struct options *options = &record->options;
 	const struct probe_ops *ops = NULL;
-	uint32_t splits = 0;
+	uint32_t splits = 0, by = 0;
 	bool method = !options->method, metric = !options->metric;
 	char text[RUN_TEXT], names[SPLIT_TEXT], option[RUN_TEXT];
 
 	while ((ops = next_probe(record, ops))) {
 		splits |= ops->splits;
+		by |= record->kind->accounts && ops != record->only ? 0 : ops->splits;
 		method = method || probe__find_method(ops, options->method);
 		metric = metric || probe__find_metric(ops, options->metric);
 	}
-	if (options->by & ~splits) {
-		split__list(options->by & ~splits, names);
+	if (options->by & ~by) {
+		split__list(options->by & ~by, names);
 		snprintf(text, sizeof(text), "--by %s does not apply here", names);
 	} else if (options->target.disk && !(splits & 1U << LAT_BY_DISK)) {
 		snprintf(text, sizeof(text), "--disk does not apply here");
@@ -306,6 +307,14 @@ static const struct writer_ops *live_of(const struct record *record)
 	return view && view->live ? view->live : &writer_live;
 }
 
+/* Is the CSV that of the whole window? */
+static bool prints_csv_at_end(const struct record *record)
+{
+	const struct probe_view *view = probe_view__of(&record->run->probes[0]);
+
+	return !record->options.interval_ns && view && view->print_csv;
+}
+
 static int open_output(struct record *record)
 {
 	const struct options *options = &record->options;
@@ -321,8 +330,8 @@ static int open_output(struct record *record)
 		code = record->its->add_writer(own_of(record, record->only), &record->recording);
 	if (code)
 		return code;
-	if (options->csv && has_table(record))
-		recording__add(&record->recording, &writer_live_csv);
+	if (options->csv && has_table(record) && !prints_csv_at_end(record))
+		recording__add(&record->recording, &writer_live_csv)->more_by = options->more_by;
 	if (!options->interval_ns || options->csv || record->kind->on_screen)
 		return EXIT_DONE;
 	if (options->json)

@@ -11,6 +11,7 @@
 
 #define OWN struct record
 #define MOST_EVENTS 65536
+#define ACCOUNT_OVER_NS 1000000 /* shorter waits are of little account */
 
 static int set_over(struct options *options, void *at, const char *text)
 {
@@ -55,10 +56,21 @@ static const struct option_row probe_rows[] = { { WHY }, { OVER }, { EVENTS }, {
 
 static const struct option_row why_rows[] = { { OVER }, { EVENTS }, { 0 } };
 
+static int set_threads(struct options *options, void *at, const char *text)
+{
+	(void)at;
+	(void)text;
+	options->by |= 1U << LAT_BY_THREAD;
+	return 0;
+}
+
 static const struct option_row account_rows[] = {
-	{ OVER },
+	{ "threads", 0, NULL, "A row for each thread: --by thread", OPT_CALL(set_threads) },
+	{ "over", 0, "LIMIT", "Say who caused waits of this time or more (1ms)",
+	  OPT_CALL_ON(set_over, why) },
 	{ EVENTS },
-	{ "no-why", 0, NULL, "The parts alone: costs less", OPT_FLAG(account_alone) },
+	{ "no-why", 0, NULL, "The parts without who caused waits: costs less",
+	  OPT_FLAG(account_alone) },
 	{ "folded", 0, NULL, "Print the stacks of long sleeps for flamegraph.pl: in us",
 	  OPT_FLAG(folded) },
 	{ 0 },
@@ -111,15 +123,17 @@ static const char why_doc[] =
 static const char account_doc[] =
 	"Says where the time of threads went: on a CPU, waiting for a CPU, a disk, memory, a lock, "
 	"a socket, for work. The parts sum to the life of each thread. Names who caused the "
-	"waits. Measures until -d has passed, the workload has ended or Ctrl-C.\v"
+	"waits. Measures until -d has passed, the workload has ended or Ctrl-C. With filters, the "
+	"account is of these threads alone; with a workload, of that and its children.\v"
 	"Examples:\n"
-	"  latscope where -d 10s                     all processes\n"
-	"  latscope where -d 10s -p 1234             one process\n"
+	"  latscope where -d 10s                     the machine: who waited, for what\n"
+	"  latscope where -d 10s -p 1234             one process, all its parts\n"
 	"  latscope where --cgroup web.service -i 1s a line each second\n"
+	"  latscope where -d 10s --by call           in which system calls threads slept\n"
 	"  latscope where --folded -d 10s | grep -v ';work;' | flamegraph.pl > off-cpu.svg\n"
 	"                                            where long sleeps were in the kernel; only\n"
 	"                                            those over the threshold, 1 ms or more\n"
-	"  latscope where -- ./workload              while a command runs\n\n"
+	"  latscope where -- ./workload              a command, from its start to its end\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
 static const char top_doc[] =
@@ -223,6 +237,10 @@ static struct usage describe(struct record *record)
 	struct option_row *row = record->rows;
 	struct usage usage = kind->usage;
 
+	if (kind->accounts) {
+		usage.splits = record->only->splits;
+		usage.more_splits = record->only->more_splits;
+	}
 	if (record->its->usage.rows)
 		return record->its->usage;
 	if (record->only && !record->only->explains && !kind->accounts)
@@ -264,6 +282,12 @@ static int check_why(struct record *record)
 		record->why.wanted = !record->top.without_why;
 	if (record->kind->accounts)
 		record->why.wanted = !record->account_alone;
+	if (record->kind->accounts && by & (by - 1))
+		return options__fail(options,
+				     "--by takes one of process, thread, cgroup, and call, "
+				     "state");
+	if (record->kind->accounts && record->why.wanted && !record->why.over)
+		record->why.request.over_ns = ACCOUNT_OVER_NS;
 	if (!record->why.wanted && !only)
 		return record->why.over || record->why.request.events
 			       ? options__fail(options, "--over and --events need --why")

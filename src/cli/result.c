@@ -24,6 +24,8 @@ static struct text_style style_of(const struct result *result)
 		.color = streams__color(),
 		.all_metrics = result->options->verbose,
 		.top = result->options->top,
+		.by = result->options->by,
+		.more_by = result->options->more_by,
 	};
 }
 
@@ -32,17 +34,21 @@ static int print_table(const struct result *result, const struct run_probe *entr
 {
 	const struct probe_view *view = probe_view__of(entry);
 
-	return view && view->print ? view->print(stdout, result->run, entry, result->options->top)
-				   : 0;
+	const struct text_style style = style_of(result);
+
+	return view && view->print ? view->print(stdout, result->run, entry, &style) : 0;
 }
 
-/* The whole time of threads, and what the other probes say of its parts. */
+/* The whole time of threads. Its view has what the other probes say of the parts. */
 static int print_account(const struct result *result)
 {
 	const struct run *run = result->run;
-	int err = print_table(result, &run->probes[0]);
+	int err;
 
-	for (unsigned int i = 1; !err && i < run->nr_probes; i++)
+	if (run->workload || result->options->verbose)
+		text__run(stdout, run);
+	err = print_table(result, &run->probes[0]);
+	for (unsigned int i = 1; result->options->verbose && !err && i < run->nr_probes; i++)
 		err = why_text__sentence(stdout, run, &run->probes[i]);
 	return err;
 }
@@ -62,15 +68,27 @@ static int print_why(const struct result *result)
 	return err;
 }
 
+static int print_csv(const struct result *result)
+{
+	const struct run_probe *entry = &result->run->probes[0];
+	const struct probe_view *view = probe_view__of(entry);
+
+	if (!result->has_table)
+		csv__histogram(stdout, &entry->total.metrics[0].hist);
+	else if (!result->options->interval_ns && view && view->print_csv)
+		view->print_csv(stdout, entry, result->options->more_by);
+	return 0;
+}
+
 static int print_text(const struct result *result)
 {
 	const struct run *run = result->run;
 	struct text_style style = style_of(result);
 	int err = 0;
 
-	text__run(stdout, run);
 	if (result->is_account)
 		return print_account(result);
+	text__run(stdout, run);
 	if (result->is_why)
 		return print_why(result);
 	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
@@ -136,8 +154,8 @@ int result__print(const struct result *result)
 		err = print_json(result);
 	else if (!result->options->csv && !result->has_printed)
 		err = print_text(result);
-	else if (!result->has_table)
-		csv__histogram(stdout, &result->run->probes[0].total.metrics[0].hist);
+	else if (result->options->csv)
+		err = print_csv(result);
 	if (err) {
 		log__error(result->options->command, "out of memory", NULL);
 		return EXIT_ERROR;

@@ -58,7 +58,7 @@ void run__free(struct run *run)
 const char *run__more(unsigned int i)
 {
 	static const char *const names[RUN_MORE] = { "cha",   "pages",	"actions", "sleeps",
-						     "waits", "causes", "stacks" };
+						     "waits", "causes", "stacks",  "gaps" };
 
 	return names[i];
 }

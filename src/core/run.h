@@ -22,7 +22,7 @@
 #define RUN_SCHEMA 3 /* docs/format.md */
 #define RUN_METRICS 6 /* maximum metrics of a probe */
 #define RUN_PROBES 8
-#define RUN_MORE 7 /* further tables of a probe, after its own and the two of `why` */
+#define RUN_MORE 8 /* further tables of a probe, after its own and the two of `why` */
 #define RUN_TABLES (3 + RUN_MORE) /* maximum tables of a probe */
 #define RUN_ALL_TABLES (1 + RUN_PROBES * RUN_TABLES) /* and of a run */
 #define RUN_LABELS 16
@@ -80,9 +80,19 @@ struct run_check {
 
 /*
  * Further tables: of tierlat what each CHA counted, the pages of processes, what it changed; of
- * where what threads slept for, its worst waits, who caused waits, and long sleeps by stack.
+ * where what threads slept for, its worst waits, who caused waits, long sleeps by stack, and what
+ * it did not see.
  */
-enum run_more { RUN_CHA, RUN_PAGES, RUN_ACTIONS, RUN_SLEEPS, RUN_WAITS, RUN_CAUSES, RUN_STACKS };
+enum run_more {
+	RUN_CHA,
+	RUN_PAGES,
+	RUN_ACTIONS,
+	RUN_SLEEPS,
+	RUN_WAITS,
+	RUN_CAUSES,
+	RUN_STACKS,
+	RUN_GAPS,
+};
 
 struct run_probe {
 	char name[RUN_NAME]; /* "iolat" */

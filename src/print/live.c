@@ -122,21 +122,33 @@ const struct writer_ops writer_live_json = {
 	.interval = live_json__interval,
 };
 
+/* NULL: the probe has none. */
+static const struct table *csv_table(const struct writer *writer, const struct run_probe *probe)
+{
+	const struct probe_view *view = probe->table ? probe_view__of(probe) : NULL;
+
+	return view && view->table ? view->table(probe, writer->more_by) : probe->table;
+}
+
 static int live_csv__open(struct writer *writer, const struct run *run)
 {
+	const struct table *table;
+
 	for (unsigned int i = 0; i < run->nr_probes; i++)
-		if (run->probes[i].table)
-			table__csv_head(stream_of(writer), run->probes[i].table);
+		if ((table = csv_table(writer, &run->probes[i])))
+			table__csv_head(stream_of(writer), table);
 	return pass_on(stream_of(writer));
 }
 
 static int live_csv__interval(struct writer *writer, const struct run *run,
 			      const struct run_interval *interval)
 {
+	const struct table *table;
+
 	(void)interval;
 	for (unsigned int i = 0; i < run->nr_probes; i++)
-		if (run->probes[i].table)
-			table__csv_rows(stream_of(writer), run->probes[i].table);
+		if ((table = csv_table(writer, &run->probes[i])))
+			table__csv_rows(stream_of(writer), table);
 	return pass_on(stream_of(writer));
 }
 

@@ -16,6 +16,7 @@ struct bar_wait;
 struct bars;
 struct json_object;
 struct rundb;
+struct text_style;
 struct timeline;
 struct writer_ops;
 
@@ -23,14 +24,18 @@ struct writer_ops;
 struct probe_view {
 	/* Has it the table that the functions below expect? A file may contain anything. */
 	bool (*knows)(const struct run_probe *probe);
-	/* The table of the window; `top` rows of it, 0: all. 0 or -ENOMEM. */
+	/* The table of the window. 0 or -ENOMEM. */
 	int (*print)(FILE *out, const struct run *run, const struct run_probe *probe,
-		     unsigned int top);
+		     const struct text_style *style);
 	bool prints_recordings; /* ...also in a report; else that prints it as any table */
 	/* The same of an interval, for -i; NULL: as any table. */
 	int (*print_interval)(FILE *out, const struct run_probe *probe,
 			      const struct run_interval *interval, unsigned int top);
 	const struct writer_ops *live; /* for -i if it is alone; NULL: writer_live */
+	/* The table of --csv, which depends on text_style.more_by; NULL: that of the probe. */
+	const struct table *(*table)(const struct run_probe *probe, uint32_t more_by);
+	/* That of the whole window, without -i; NULL: the CSV is that of intervals, in any case. */
+	void (*print_csv)(FILE *out, const struct run_probe *probe, uint32_t more_by);
 	/*
 	 * What it adds to the report of a whole recording: *more, which is read after the time line
 	 * and freed after an error, too. Errors of rundb.h, and -ENOMEM.

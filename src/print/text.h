@@ -15,6 +15,8 @@ struct text_style {
 	bool color;
 	bool all_metrics; /* every metric in full, not only the first */
 	unsigned int top; /* lines of a split; 0: all */
+	uint32_t by; /* the splits that were asked for: mask of 1 << enum lat_by */
+	uint32_t more_by; /* those that only the one probe has: see probe_ops.more_splits */
 };
 
 /* Workload, filter, labels; nothing if there are none. */

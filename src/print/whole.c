@@ -53,7 +53,7 @@ int whole__print_text(FILE *out, const struct text_style *style, const struct ru
 	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
 		view = probe_view__of(&run->probes[i]);
 		if (view && view->prints_recordings)
-			err = view->print(out, run, &run->probes[i], style->top);
+			err = view->print(out, run, &run->probes[i], style);
 		else
 			text__probe(out, run, &run->probes[i], style);
 		if (!err)

@@ -51,9 +51,10 @@ static size_t take(const char *word, size_t len, size_t columns)
 	return bytes;
 }
 
-void wrap__print(struct wrap *wrap, FILE *out, unsigned int indent, unsigned int hang)
+/* The line has `written` columns; so many more are before the text, and on each further line. */
+static void print(struct wrap *wrap, FILE *out, size_t written, size_t first, size_t margin)
 {
-	size_t column = 0, margin = indent;
+	size_t begin = written + first, before = first, column = 0;
 	const char *at = wrap->text;
 
 	while (*(at += strspn(at, " "))) {
@@ -62,10 +63,11 @@ void wrap__print(struct wrap *wrap, FILE *out, unsigned int indent, unsigned int
 		if (column && column + 1 + columns > WRAP_COLUMNS) {
 			fputc('\n', out);
 			column = 0;
-			margin = indent + hang;
+			begin = before = margin;
 		}
-		len = take(at, len, WRAP_COLUMNS - margin);
-		column += (size_t)fprintf(out, "%*s", column ? 1 : (int)margin, "");
+		len = take(at, len, WRAP_COLUMNS - begin);
+		fprintf(out, "%*s", column ? 1 : (int)before, "");
+		column = column ? column + 1 : begin;
 		column += sanitize__columns(at, len);
 		fwrite(at, 1, len, out);
 		at += len;
@@ -73,4 +75,14 @@ void wrap__print(struct wrap *wrap, FILE *out, unsigned int indent, unsigned int
 	fputc('\n', out);
 	wrap->text[0] = '\0';
 	wrap->len = 0;
+}
+
+void wrap__print(struct wrap *wrap, FILE *out, unsigned int indent, unsigned int hang)
+{
+	print(wrap, out, 0, indent, indent + hang);
+}
+
+void wrap__print_after(struct wrap *wrap, FILE *out, unsigned int column)
+{
+	print(wrap, out, column, 0, column);
 }

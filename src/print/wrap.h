@@ -18,6 +18,9 @@ void wrap__add(struct wrap *wrap, const char *format, ...) __attribute__((format
 /* Lines begin with `indent` spaces, those after the first with `hang` more. Empties it. */
 void wrap__print(struct wrap *wrap, FILE *out, unsigned int indent, unsigned int hang);
 
+/* The same after `column` columns of a line that are written: further lines begin there, too. */
+void wrap__print_after(struct wrap *wrap, FILE *out, unsigned int column);
+
 /* A paragraph that is one piece. */
 void wrap__line(FILE *out, unsigned int indent, unsigned int hang, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));

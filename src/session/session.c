@@ -320,18 +320,26 @@ static bool is_watched(const struct session *session)
 	return session->config->watcher && session->config->watcher->calls.terminal;
 }
 
+static bool accounts(const struct session *session)
+{
+	for (unsigned int i = 0; i < session->run->nr_probes; i++)
+		if (session->probes[i] && session->probes[i]->ops->accounts)
+			return true;
+	return false;
+}
+
 /*
- * Of recordings, since they have a time line, of a screen, and where a cgroup filters, for its
- * sums. Intervals may be read late, so the pressure of an interval is that between two readings, as
- * with the probes.
+ * Of recordings, since they have a time line, of a screen, where a cgroup filters, for its sums,
+ * and next to an account of all time, which it checks. Intervals may be read late, so the pressure
+ * of an interval is that between two readings, as with the probes.
  */
 static void watch_pressure(struct session *session, struct session_result *result)
 {
 	struct run_pressure *to = &session->run->pressure;
 	int err;
 
-	if (session->recording->is_endless ||
-	    (!session->recording->dir[0] && !to->cgroup && !is_watched(session)))
+	if (session->recording->is_endless || (!session->recording->dir[0] && !to->cgroup &&
+					       !is_watched(session) && !accounts(session)))
 		return;
 	err = pressure__open(&session->pressure, "", to->cgroup, to->why);
 	if (!err)
@@ -576,6 +584,9 @@ int session__run(struct session *session, const struct session_config *config,
 		fault(session, result, SESSION_WORKLOAD, err);
 		return err;
 	}
+	for (unsigned int i = 0; i < session->run->nr_probes; i++)
+		if (session->probes[i])
+			session->probes[i]->workload = session->workload.pid;
 	err = drop_privileges(session, result);
 	if (err)
 		return err;

@@ -29,6 +29,7 @@ struct writer {
 	bool no_sync; /* db: never wait for the disk; after a power cut the file may be damaged */
 	int log_pages; /* db: length of the log at a checkpoint, in pages of 4 KiB; 0: 64 MB */
 	unsigned int top; /* live: lines of a table; 0: all */
+	uint32_t more_by; /* live: see text_style */
 	void *state; /* the writer's own; live: a FILE *, stdout if NULL at open() */
 };
 

@@ -4,7 +4,7 @@
 # recordings and explains the slow samples in them.
 . "$(dirname "$0")/cli.sh"
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
-whole=$latscope probes='memlat runqlat iolat softirq rmid tierlat ringlat'
+whole=$latscope probes='where memlat runqlat iolat softirq rmid tierlat ringlat'
 for name in 0.1-mixed 0.2-why 0.2-early-rmid; do
 	gunzip <"tests/cli/recordings/$name.db.gz" >"$dir/$name.db"
 done
@@ -15,7 +15,7 @@ linked() { make -s ".output/combination/$1/latscope" >"$dir/said" 2>&1 || { cat 
 commands() { run --help && awk -v known="$probes" 'BEGIN { split(known, list); for (i in list) is[list[i]] } $1 in is { print $1 }' <<<"$out" | xargs; }
 
 is 'the whole program has all' "$(commands)" "$probes"
-for combination in 'memlat runqlat iolat' 'softirq' 'rmid tierlat ringlat'; do
+for combination in 'memlat runqlat iolat' 'softirq' 'where' 'rmid tierlat ringlat'; do
 	ok "$combination alone: it is linked" linked "${combination// /+}"
 	latscope=.output/combination/${combination// /+}/latscope
 	is "$combination alone: the commands" "$(commands)" "$combination"

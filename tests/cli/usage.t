@@ -74,7 +74,7 @@ if [ "$(id -u)" = 0 ]; then
 	like 'without sudo for root, who may have none' "$(env -u SUDO_UID latscope="$latscope" built="$built" bash -c \
 		"$(declare -f first_minute); first_minute latscope")" "^[^']*  latscope doctor "
 fi
-check '--version' 0 '' $'^latscope [0-9]+\\.[0-9]+\\.[0-9]+\ncommit: ([0-9a-f]{12}\\+?|unknown)\nmethods:\n  memlat +fentry, ' --version
+check '--version' 0 '' $'^latscope [0-9]+\\.[0-9]+\\.[0-9]+\ncommit: ([0-9a-f]{12}\\+?|unknown)\nmethods:\n  where +tp_btf\n  memlat +fentry, ' --version
 check 'help COMMAND' 0 '' '^Usage: latscope runqlat .*--duration' help runqlat
 refuses 'help of an unknown command' 2 "nosuch: unknown command; see 'latscope --help'" help nosuch
 check '--help' 0 '' 'Usage: latscope COMMAND.*sudo latscope record' --help

@@ -70,9 +70,41 @@ TEST(a_lock_whose_holder_waits_for_a_disk)
 	add(disk);
 	chain = walk(add(part_of(1, WHERE_FUTEX, 10, 95, 2)));
 	assert_int_equal(chain.nr, 2);
-	assert_string_equal(chain__text(&chain, names, text),
-			    "t2 (2): disk 78.0 ms < softirq block");
-	assert_string_equal(chain__cause(&chain, names, text), "t2 (2): disk < softirq block");
+	/* that an interrupt ends a wait for a disk goes without saying */
+	assert_string_equal(chain__text(&chain, names, text), "t2 (2): disk 78.0 ms");
+	assert_string_equal(chain__cause(&chain, names, text), "t2 (2): disk");
+	assert_int_equal(chain__explained_ns(&chain), 78 * MS);
+}
+
+TEST(a_wait_for_what_is_short_explains_itself)
+{
+	struct chain chain = walk(add(part_of(1, WHERE_DISK, 10, 70, 0)));
+
+	assert_int_equal(chain__explained_ns(&chain), 60 * MS);
+}
+
+TEST(a_wait_for_a_thread_without_work_is_not_explained)
+{
+	struct chain chain;
+
+	add(part_of(2, WHERE_WORK, 12, 90, 0));
+	chain = walk(add(part_of(1, WHERE_SOCKET, 10, 95, 2)));
+	assert_int_equal(chain__explained_ns(&chain), 0);
+}
+
+TEST(a_thread_that_sleeps_with_a_futex_explains_the_wait_for_it_in_its_process_alone)
+{
+	struct where_part part = part_of(1, WHERE_FUTEX, 10, 95, 2);
+	struct where_part sleeps = part_of(2, WHERE_TIMER, 12, 90, 0);
+	struct chain chain;
+
+	sleeps.tgid = part.tgid = 1;
+	add(sleeps);
+	chain = walk(add(part));
+	assert_int_equal(chain__explained_ns(&chain), 78 * MS);
+	part.tgid = 5;
+	chain = walk(part);
+	assert_int_equal(chain__explained_ns(&chain), 0);
 }
 
 TEST(only_what_the_waker_did_within_the_wait_counts)

@@ -130,6 +130,49 @@ TEST(what_has_ended_stays_in_the_sums)
 	assert_int_equal(sums.ones[0]->ended, 1);
 }
 
+/* It seemed to sleep, but a switch of it was hidden: the time is unknown. */
+TEST(what_turns_out_to_be_unknown_is_made_good)
+{
+	struct where_report report = report_of(7, 1500);
+	uint64_t told[WHERE_STATES] = { 0 }, ns[WHERE_STATES], life = 0;
+
+	report.account.state = WHERE_FUTEX; /* since 1300 */
+	for (int reading = 0; reading < 3; reading++) {
+		sums__begin(&sums);
+		add_thread(report);
+		life += sums__gained(sums.ones[0], ns);
+		for (int i = 0; i < WHERE_STATES; i++)
+			told[i] += ns[i];
+		sums__keep(&sums);
+		assert_int_equal(parts_of(&sums.ones[0]->before), life);
+		if (reading)
+			report.account.ns[WHERE_FUTEX] = 200;
+		report.account.ns[WHERE_UNKNOWN] = 250;
+		report.account.since_ns = reading ? 1750 : 1550;
+		report.at_ns = report.account.since_ns;
+	}
+	assert_int_equal(life, 750);
+	assert_int_equal(told[WHERE_TIMER], 300);
+	assert_int_equal(told[WHERE_FUTEX], 200);
+	assert_int_equal(told[WHERE_UNKNOWN], 250);
+}
+
+TEST(the_kernel_is_asked_for_the_wait_that_goes_on_too)
+{
+	struct where_report report = report_of(7, 1500);
+
+	report.kernel.queue_ns = 40;
+	report.account.state = WHERE_READY; /* since 1300 */
+	sums__begin(&sums);
+	add_thread(report);
+	assert_int_equal(sums.ones[0]->now.kernel.queue_ns, 40 + 200);
+	report.account.state = WHERE_TIMER;
+	report.account.woken_ns = 1490;
+	sums__begin(&sums);
+	add_thread(report);
+	assert_int_equal(sums.ones[0]->now.kernel.queue_ns, 40 + 10);
+}
+
 TEST(an_id_that_is_used_again_is_another_process)
 {
 	struct where_report report = report_of(7, 1500);

@@ -122,6 +122,17 @@ static __always_inline void account_name(const struct where_control *control,
 		bpf_probe_read_kernel_str(comm, LAT_COMM_LEN, task->group_leader->comm);
 }
 
+/* Is the account of the task asked for? */
+static __always_inline bool account_wanted(const struct where_control *control,
+					   struct task_struct *task, const struct where_thread *own)
+{
+	__u32 workload = control->workload;
+
+	if (workload && (__u32)task->tgid != workload && !(own && own->workload))
+		return false;
+	return task_wanted(&config, task);
+}
+
 /* ---- time ---- */
 
 /* The part of a time that is within the window. */
@@ -329,7 +340,7 @@ static __always_inline struct where_part *begin_part(struct where_control *contr
 	part->tgid = task->tgid;
 	part->waker_tid = part->waker_tgid = part->waker_source = 0;
 	part->stack_size = 0;
-	part->wanted = task_wanted(&config, task);
+	part->wanted = account_wanted(control, task, own);
 	part->pad = 0;
 	__builtin_memset(part->waker_comm, 0, sizeof(part->waker_comm));
 	bpf_probe_read_kernel_str(part->comm, sizeof(part->comm), task->comm);
@@ -411,7 +422,7 @@ static __noinline int account_end(struct where_control *control, struct task_str
 			begin = own->begin_ns;
 	}
 	life = in_window(control, begin, now);
-	if (!life || !task_wanted(&config, task))
+	if (!life || !account_wanted(control, task, own))
 		goto free;
 	sum = ended_of(control, task, own);
 	if (sum) {

@@ -54,7 +54,8 @@ struct where_thread {
 	__u64 task; /* the task_struct that has this entry; 0: it is free */
 	__u32 tid; /* of that task; 0: the entry is being made */
 	__u8 state; /* enum where_state, since... */
-	__u8 inherits; /* it executed a program and has the ID and start of another thread */
+	__u8 inherits : 1; /* it executed a program and has the ID and start of another thread */
+	__u8 workload : 1; /* it descends from where_control.workload */
 	__u16 call; /* that it sleeps in */
 	__u64 since_ns;
 	__u64 woken_ns; /* a sleep ended then, and it waits for a CPU; 0: it still sleeps */
@@ -71,7 +72,7 @@ _Static_assert(sizeof(struct where_thread) == 256, "where_thread: four cache lin
 /* The kernel's own account of a thread, since its start. */
 struct where_witness {
 	__u64 run_ns; /* sum_exec_runtime */
-	__u64 queue_ns; /* run_delay */
+	__u64 queue_ns; /* run_delay; the kernel adds a wait when it ends */
 	__u64 user_ns, system_ns; /* by ticks, unless the kernel counts them exactly */
 };
 
@@ -138,6 +139,8 @@ struct where_control {
 	__u32 by; /* enum lat_by: what sums are of */
 	__u32 line_mask; /* number of `lines` - 1 */
 	__u32 ended; /* entries that were added to `ended` since user space reset this */
+	__u32 workload; /* process ID: only its threads and descendants are read; 0: all */
+	__u32 pad;
 	__u64 hidden; /* switches that no program saw: at least */
 	__u64 dropped; /* long parts that found no room in `long_parts` */
 	__u64 lost_sleeps; /* sleeps that found no room in `sleeps` */

@@ -76,6 +76,7 @@ struct probe {
 	struct names *names; /* names of tasks, cgroups and disks */
 	struct symbols *symbols; /* for the stacks of slow samples; NULL: not wanted */
 	bool renews; /* the window has no end: keys are given up for new ones */
+	pid_t workload; /* it runs while the window is open; 0: none */
 	/* In the next interval: leave the keys to a later one; compare with the kernel's account.
 	 */
 	bool skip_keys, check;
@@ -134,6 +135,8 @@ struct probe_ops {
 	/* The optional metrics, which are the last ones: mask of 1 << index. */
 	uint32_t optional;
 	uint32_t splits; /* mask of 1 << enum lat_by */
+	/* What --by of its command also takes; its view shows that. NULL-terminated; or NULL. */
+	const char *const *more_splits;
 	const struct probe_method *methods; /* best first */
 	unsigned int nr_methods;
 	/* A method that loses fewer events on this kernel than this one. NULL: none. */

@@ -5,6 +5,7 @@
 
 #include <core/units.h>
 #include <print/probe_view.h>
+#include <print/text.h>
 #include <print/wrap.h>
 
 #include "columns.h"
@@ -157,7 +158,7 @@ static void tell_others(FILE *out, const struct table *table)
 }
 
 static int print_window(FILE *out, const struct run *run, const struct run_probe *probe,
-			unsigned int top)
+			const struct text_style *style)
 {
 	struct process_view view = { .table = probe->table,
 				     .duration_ns = run->duration_ns,
@@ -172,7 +173,7 @@ static int print_window(FILE *out, const struct run *run, const struct run_probe
 	fprintf(out, "%s: %s, %s rows of 1 ms\n\n", probe->name,
 		units__duration(time, run->duration_ns),
 		units__count(rows, table__folded_rows(probe->table)));
-	print_processes(out, &view, top);
+	print_processes(out, &view, style->top);
 	fputc('\n', out);
 	tell_others(out, probe->table);
 	wrap__line(out, 2, 2, "method: %s: %s", probe->method, probe->mechanism);

@@ -266,12 +266,14 @@ static bool knows(const struct run_probe *probe)
 }
 
 static int print_window(FILE *out, const struct run *run, const struct run_probe *probe,
-			unsigned int top)
+			const struct text_style *style)
 {
 	summary(out, run, probe);
 	if (probe->more[RUN_CHA])
 		tierlat_print__chas(out, probe->more[RUN_CHA]);
-	return probe->more[RUN_PAGES] ? tierlat_print__pages(out, probe->more[RUN_PAGES], top) : 0;
+	return probe->more[RUN_PAGES]
+		       ? tierlat_print__pages(out, probe->more[RUN_PAGES], style->top)
+		       : 0;
 }
 
 const struct probe_view tierlat_view = {

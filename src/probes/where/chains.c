@@ -103,6 +103,36 @@ void chains__walk(const struct chains *chains, const struct where_part *part, st
 	}
 }
 
+/* Is this a wait for something that was short? */
+static bool is_short_of(const struct chain *chain, unsigned int link)
+{
+	switch (chain->links[link].what >> 16) {
+	case WHERE_DISK:
+	case WHERE_MEMORY:
+	case WHERE_FAULT:
+	case WHERE_LOCK:
+	case WHERE_READY:
+		return true;
+	case WHERE_CPU:
+		return link;
+	case WHERE_OTHER:
+		return !link;
+	case WHERE_TIMER:
+		return link && chain->links[0].what >> 16 == WHERE_FUTEX &&
+		       chain->links[0].tgid == chain->links[link].tgid;
+	default:
+		return false;
+	}
+}
+
+uint64_t chain__explained_ns(const struct chain *chain)
+{
+	for (unsigned int i = 0; i < chain->nr; i++)
+		if (is_short_of(chain, i))
+			return chain->links[i].ns;
+	return 0;
+}
+
 /* ---- as text ---- */
 
 static void name_task(const char *comm, uint32_t tid, char out[RUN_NAME])
@@ -120,13 +150,19 @@ static bool ended_by_task(const struct chain *chain)
 	return is_sleep(last->what) && chain->source == WHY_NO_SOURCE && chain->tid;
 }
 
+/* A sleep for a time or for a disk ends in an interrupt: there is nothing to tell. */
+static bool is_usual(uint32_t what, uint32_t source)
+{
+	return (what >> 16 == WHERE_TIMER || what >> 16 == WHERE_DISK) && source != WHY_NO_SOURCE;
+}
+
 static void say_end(FILE *out, const struct chain *chain, const struct names *names,
 		    const char *before)
 {
 	const struct chain_link *last = &chain->links[chain->nr - 1];
 	char name[RUN_NAME];
 
-	if (!is_sleep(last->what))
+	if (!is_sleep(last->what) || (chain->nr > 1 && is_usual(last->what, chain->source)))
 		return;
 	if (ended_by_task(chain))
 		name_task(chain->comm, chain->tid, name);

@@ -51,6 +51,13 @@ void chains__add(struct chains *chains, const struct where_part *part);
 void chains__walk(const struct chains *chains, const struct where_part *part, struct chain *chain);
 
 /*
+ * How much of the wait is known to be for something that was short: a disk, memory, a page fault or
+ * a lock of the kernel, or a thread that had such a wait meanwhile, a CPU or a wait for one. Of a
+ * futex, also a thread of the same process that slept for a time. The rest may be waiting for work.
+ */
+uint64_t chain__explained_ns(const struct chain *chain);
+
+/*
  * "mysqld (1240): disk 79.0 ms < softirq block": the links after the first one, and what ended
  * the last one. Returns out.
  */

@@ -49,8 +49,9 @@ static const struct table_column parts_columns[PARTS_COLUMNS] = {
 	[PARTS_SYSTEM_NS] = { "system_ns", "ns", "of cpu_ns, in the kernel, by the kernel's ticks",
 			      TABLE_INTEGER, false },
 	[PARTS_RUN_NS] = { "run_ns", "ns", "the kernel's own sum of cpu_ns", TABLE_INTEGER, false },
-	[PARTS_QUEUE_NS] = { "queue_ns", "ns", "the kernel's own sum of ready_ns", TABLE_INTEGER,
-			     false },
+	[PARTS_QUEUE_NS] = { "queue_ns", "ns",
+			     "the kernel's own sum of ready_ns, with waits that go on",
+			     TABLE_INTEGER, false },
 	[PARTS_THREADS] = { "threads", "", "threads at the end of the interval", TABLE_INTEGER,
 			    false },
 	[PARTS_ENDED] = { "ended", "", "threads that ended in the interval", TABLE_INTEGER, false },
@@ -67,12 +68,20 @@ static const struct table_column sleeps_columns[SLEEPS_COLUMNS] = {
 	[SLEEPS_TIMES] = { "times", "", "how often", TABLE_INTEGER, false },
 };
 
-int columns__new(struct table **parts, struct table **sleeps)
+static const struct table_column gaps_columns[GAPS_COLUMNS] = {
+	[GAPS_REASON] = { "reason", "", "what was not seen, or had no room", TABLE_TEXT, true },
+	[GAPS_TIMES] = { "times", "", "how often, on the whole machine", TABLE_INTEGER, false },
+	[GAPS_NS] = { "ns", "ns", "how much time, where it is known", TABLE_INTEGER, false },
+};
+
+int columns__new(struct table **parts, struct table **sleeps, struct table **gaps)
 {
 	int err = *parts ? 0 : table__new(parts, parts_columns, PARTS_COLUMNS);
 
 	if (!err && !*sleeps)
 		err = table__new(sleeps, sleeps_columns, SLEEPS_COLUMNS);
+	if (!err && !*gaps)
+		err = table__new(gaps, gaps_columns, GAPS_COLUMNS);
 	return err;
 }
 
@@ -91,7 +100,7 @@ static int begin_row(struct table *table, uint64_t time_ns, const struct where_o
 		return err;
 	if (by == LAT_BY_CGROUP)
 		return 0;
-	if (!(one->is_new && !one->living)) {
+	if (!(one->is_new && !one->living) || by == LAT_BY_THREAD) {
 		table__set_integer(table, PARTS_PID, one->tgid);
 		if (by == LAT_BY_THREAD)
 			table__set_integer(table, PARTS_TID, one->key.id);
@@ -99,31 +108,12 @@ static int begin_row(struct table *table, uint64_t time_ns, const struct where_o
 	return table__set_text(table, PARTS_COMM, sanitize__text(comm, sizeof(comm), one->comm));
 }
 
-/*
- * A part that goes on may turn out to be unknown, with what earlier rows have of it. That is not
- * in this row again. WHERE_UNKNOWN is the last state.
- */
-static void set_states(struct table *table, const struct where_sum *now,
-		       const struct where_sum *before)
-{
-	int64_t earlier = 0;
-
-	for (unsigned int i = 0; i < WHERE_STATES; i++) {
-		int64_t ns = (int64_t)(now->ns[i] - before->ns[i]);
-
-		if (i == WHERE_UNKNOWN)
-			ns -= earlier;
-		else if (ns < 0)
-			earlier -= ns;
-		table__set_integer(table, PARTS_STATES + i, ns > 0 ? ns : 0);
-	}
-}
-
 static int add_parts(struct table *table, uint64_t time_ns, const struct where_one *one,
 		     enum lat_by by, const struct names *names)
 {
 	const struct where_sum *now = &one->now, *before = &one->before;
 	char path[CGROUP_TEXT], cgroup[CGROUP_TEXT];
+	uint64_t parts[WHERE_STATES];
 	int err = begin_row(table, time_ns, one, by);
 
 	if (err)
@@ -133,8 +123,9 @@ static int add_parts(struct table *table, uint64_t time_ns, const struct where_o
 	else
 		snprintf(path, sizeof(path), "(other)");
 	err = table__set_text(table, PARTS_CGROUP, sanitize__text(cgroup, sizeof(cgroup), path));
-	table__set_integer(table, PARTS_LIFE_NS, gained(now->life_ns, before->life_ns));
-	set_states(table, now, before);
+	table__set_integer(table, PARTS_LIFE_NS, (int64_t)sums__parts(one, parts));
+	for (unsigned int i = 0; i < WHERE_STATES; i++)
+		table__set_integer(table, PARTS_STATES + i, (int64_t)parts[i]);
 	table__set_integer(table, PARTS_USER_NS,
 			   gained(now->kernel.user_ns, before->kernel.user_ns));
 	table__set_integer(table, PARTS_SYSTEM_NS,
@@ -186,5 +177,27 @@ int columns__add(struct table *parts, struct table *sleeps, uint64_t time_ns,
 		if (!err)
 			err = add_sleeps(sleeps, time_ns, one, by);
 	}
+	return err;
+}
+
+int columns__add_gaps(struct table *table, uint64_t time_ns, const struct gaps *now,
+		      struct gaps *before)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < WHERE_GAPS; i++) {
+		int64_t times = gained(now->times[i], before->times[i]);
+		int64_t ns = gained(now->ns[i], before->ns[i]);
+
+		if (!times && !ns)
+			continue;
+		err = table__add_row(table, time_ns);
+		if (!err)
+			err = table__set_text(table, GAPS_REASON, where_gaps[i]);
+		table__set_integer(table, GAPS_TIMES, times);
+		if (ns)
+			table__set_integer(table, GAPS_NS, ns);
+	}
+	*before = *now;
 	return err;
 }

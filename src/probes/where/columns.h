@@ -7,6 +7,7 @@
 #include <host/names.h>
 
 #include "sums.h"
+#include "view_states.h"
 
 enum parts_column {
 	PARTS_PID, /* unknown: those that began and ended in one interval, by name */
@@ -32,10 +33,27 @@ enum sleeps_column {
 	SLEEPS_COLUMNS,
 };
 
-/* 0 or -ENOMEM. */
-int columns__new(struct table **parts, struct table **sleeps);
+enum gaps_column {
+	GAPS_REASON, /* one of where_gaps */
+	GAPS_TIMES,
+	GAPS_NS,
+	GAPS_COLUMNS,
+};
 
-/* Adds the rows of an interval: what changed since the last one. 0 or -ENOMEM. */
+/* Since the window opened, by enum where_gap. */
+struct gaps {
+	uint64_t times[WHERE_GAPS];
+	uint64_t ns[WHERE_GAPS];
+};
+
+/* Each returns 0 or -ENOMEM. */
+int columns__new(struct table **parts, struct table **sleeps, struct table **gaps);
+
+/* Adds those that grew since `before`, and keeps `now` there. */
+int columns__add_gaps(struct table *table, uint64_t time_ns, const struct gaps *now,
+		      struct gaps *before);
+
+/* Adds the rows of an interval: what changed since the last one. */
 int columns__add(struct table *parts, struct table *sleeps, uint64_t time_ns,
 		 const struct where_sums *sums, enum lat_by by, const struct names *names);
 

@@ -122,6 +122,21 @@ static unsigned int state_of(const struct where_thread *account)
 	return account->state < WHERE_STATES ? account->state : WHERE_UNKNOWN;
 }
 
+/* What the kernel has not added to its own account: the wait for a CPU that goes on. */
+static uint64_t open_wait_ns(const struct where_window *window, const struct where_report *report)
+{
+	const struct where_thread *account = &report->account;
+	uint64_t since_ns = account->woken_ns, until_ns = report->at_ns;
+
+	if (!account->task || (!since_ns && account->state != WHERE_READY))
+		return 0;
+	if (!since_ns)
+		since_ns = account->since_ns;
+	if (until_ns > window->closed_ns)
+		until_ns = window->closed_ns;
+	return until_ns > since_ns ? until_ns - since_ns : 0;
+}
+
 /* The parts that have ended, and the one that has not. */
 static struct where_sum sum_of(const struct where_window *window, const struct where_report *report)
 {
@@ -131,6 +146,7 @@ static struct where_sum sum_of(const struct where_window *window, const struct w
 
 	if (account->task && account->inherits)
 		begin_ns = account->begin_ns;
+	sum.kernel.queue_ns += open_wait_ns(window, report);
 	sum.life_ns = in_window(window, begin_ns, report->at_ns);
 	if (!account->task) {
 		sum.ns[WHERE_UNKNOWN] = sum.life_ns;
@@ -261,6 +277,32 @@ int sums__add_sleep(struct where_sums *sums, const struct where_key *key,
 	return one ? add_gone_reason(one, sleep->what, sleep->times, sleep->ns) : -ENOMEM;
 }
 
+static uint64_t take(uint64_t *from, uint64_t most)
+{
+	uint64_t taken = *from < most ? *from : most;
+
+	*from -= taken;
+	return taken;
+}
+
+uint64_t sums__parts(const struct where_one *one, uint64_t ns[WHERE_STATES])
+{
+	uint64_t life_ns = 0, surplus_ns = 0;
+
+	if (one->now.life_ns > one->before.life_ns)
+		life_ns = one->now.life_ns - one->before.life_ns;
+	for (int i = 0; i < WHERE_STATES; i++) {
+		ns[i] = 0;
+		if (one->now.ns[i] > one->before.ns[i])
+			ns[i] = one->now.ns[i] - one->before.ns[i];
+		surplus_ns += ns[i];
+	}
+	surplus_ns = surplus_ns > life_ns ? surplus_ns - life_ns : 0;
+	for (int i = WHERE_STATES - 1; i >= 0; i--) /* what is unknown first */
+		surplus_ns -= take(&ns[i], surplus_ns);
+	return life_ns;
+}
+
 static void free_one(struct where_one *one)
 {
 	free(one->reasons);
@@ -278,10 +320,17 @@ bool sums__is_whole(const struct where_one *one)
 	       lost <= sums__gained(now[WHERE_UNKNOWN], before[WHERE_UNKNOWN]);
 }
 
+/* The parts that were told, and the rest as it was read. */
 static void keep_one(struct where_one *one)
 {
+	struct where_sum told = one->now;
+	uint64_t ns[WHERE_STATES];
+
+	told.life_ns = one->before.life_ns + sums__parts(one, ns);
+	for (int i = 0; i < WHERE_STATES; i++)
+		told.ns[i] = one->before.ns[i] + ns[i];
+	one->before = told;
 	one->waits = 0;
-	one->before = one->now;
 	one->ended_before = one->ended;
 	one->is_new = false;
 	for (size_t i = 0; i < one->nr_reasons; i++) {

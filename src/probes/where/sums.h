@@ -42,7 +42,8 @@ struct where_one {
 	 * are subtracted there, so that one may be below 0.
 	 */
 	struct where_sum gone;
-	struct where_sum now, before; /* of all, at this reading and at the last one */
+	/* Of all, at this reading; and what was told until the last one: see sums__parts(). */
+	struct where_sum now, before;
 	struct where_reason *reasons;
 	size_t nr_reasons;
 };
@@ -89,6 +90,13 @@ int sums__add_sleep(struct where_sums *sums, const struct where_key *key,
  * lived. They are the key 0.
  */
 int sums__add_lost(struct where_sums *sums, uint64_t threads, uint64_t life_ns);
+
+/*
+ * What to tell of the interval, by state. It sums to the life in it. A part that goes on can turn
+ * out later to be unknown: then what was told of it before is made good, in this interval or later.
+ * Returns that life.
+ */
+uint64_t sums__parts(const struct where_one *one, uint64_t ns[WHERE_STATES]);
 
 /* After a reading: what was read is now what was before. Removes processes that have ended. */
 void sums__keep(struct where_sums *sums);

@@ -24,12 +24,13 @@ struct cause {
 	uint32_t tgid, state;
 	char comm[LAT_COMM_LEN];
 	char text[CHAINS_TEXT];
-	uint64_t ns, times;
+	uint64_t ns, explained_ns, times;
 };
 
 struct worst {
 	struct where_part part;
 	struct chain chain;
+	uint64_t explained_ns;
 };
 
 struct waits {
@@ -59,31 +60,40 @@ static uint64_t part_ns(const struct where_part *part)
 	return part->end_ns - part->begin_ns;
 }
 
-static void keep_worst(struct waits *waits, const struct where_part *part,
-		       const struct chain *chain)
+/* Waits that the chain explains are worse than those that may be for work. */
+static bool is_worse(const struct worst *one, const struct worst *other)
+{
+	if (one->explained_ns != other->explained_ns)
+		return one->explained_ns > other->explained_ns;
+	return part_ns(&one->part) > part_ns(&other->part);
+}
+
+static void keep_worst(struct waits *waits, const struct worst *fresh)
 {
 	struct worst *to = &waits->worst[0];
 
 	if (waits->nr_worst < WORST) {
-		to = &waits->worst[waits->nr_worst++];
-	} else {
-		for (size_t i = 1; i < WORST; i++)
-			if (part_ns(&waits->worst[i].part) < part_ns(&to->part))
-				to = &waits->worst[i];
-		if (part_ns(part) <= part_ns(&to->part))
-			return;
+		waits->worst[waits->nr_worst++] = *fresh;
+		return;
 	}
-	*to = (struct worst){ *part, *chain };
+	for (size_t i = 1; i < WORST; i++)
+		if (is_worse(to, &waits->worst[i]))
+			to = &waits->worst[i];
+	if (is_worse(fresh, to))
+		*to = *fresh;
 }
 
-static int add_cause(struct waits *waits, const struct where_part *part, const struct chain *chain)
+static int add_cause(struct waits *waits, const struct worst *wait)
 {
-	struct cause cause = {
-		.tgid = part->tgid, .state = part->what >> 16, .ns = part_ns(part), .times = 1
-	};
+	const struct where_part *part = &wait->part;
+	struct cause cause = { .tgid = part->tgid,
+			       .state = part->what >> 16,
+			       .ns = part_ns(part),
+			       .explained_ns = wait->explained_ns,
+			       .times = 1 };
 
 	memcpy(cause.comm, part->comm, sizeof(cause.comm));
-	chain__cause(chain, waits->names, cause.text);
+	chain__cause(&wait->chain, waits->names, cause.text);
 	if (waits->nr_causes >= MOST_CAUSES)
 		snprintf(cause.text, sizeof(cause.text), "(other)");
 	for (size_t i = waits->nr_causes; i--;) {
@@ -93,6 +103,7 @@ static int add_cause(struct waits *waits, const struct where_part *part, const s
 		    strcmp(known->text, cause.text))
 			continue;
 		known->ns += cause.ns;
+		known->explained_ns += cause.explained_ns;
 		known->times++;
 		return 0;
 	}
@@ -103,19 +114,23 @@ static int take(void *context, void *record, size_t size)
 {
 	struct waits *waits = context;
 	const struct where_part *part = record;
-	struct chain chain;
+	struct worst wait;
 
 	if (size < sizeof(*part) || part->what >> 16 >= WHERE_STATES)
 		return 0;
 	waits->taken++;
 	chains__add(waits->chains, part);
-	stacks__add(waits->stacks, part);
-	if (!part->wanted || !is_wait(part->what >> 16))
+	if (!part->wanted)
 		return 0;
-	chains__walk(waits->chains, part, &chain);
-	keep_worst(waits, part, &chain);
+	stacks__add(waits->stacks, part);
+	if (!is_wait(part->what >> 16))
+		return 0;
+	wait.part = *part;
+	chains__walk(waits->chains, part, &wait.chain);
+	wait.explained_ns = chain__explained_ns(&wait.chain);
+	keep_worst(waits, &wait);
 	if (!waits->err)
-		waits->err = add_cause(waits, part, &chain);
+		waits->err = add_cause(waits, &wait);
 	return 0;
 }
 
@@ -163,6 +178,10 @@ int waits__take(struct waits *waits, const struct names *names)
 
 /* ---- tables ---- */
 
+#define EXPLAINED                                                                             \
+	"of it, for a disk, memory, a page fault or a lock, or for a thread that had one of " \
+	"these meanwhile, a CPU, or a wait for one"
+
 static const struct table_column waits_columns[WAITS_COLUMNS] = {
 	[WAITS_PID] = { "pid", "", "process ID", TABLE_INTEGER, true },
 	[WAITS_TID] = { "tid", "", "thread ID", TABLE_INTEGER, true },
@@ -172,6 +191,7 @@ static const struct table_column waits_columns[WAITS_COLUMNS] = {
 	[WAITS_CHAIN] = { "chain", "", "who ended it, and what that thread did meanwhile",
 			  TABLE_TEXT, true },
 	[WAITS_NS] = { "ns", "ns", "how long", TABLE_INTEGER, false },
+	[WAITS_EXPLAINED_NS] = { "explained_ns", "ns", EXPLAINED, TABLE_INTEGER, false },
 	[WAITS_STACK] = { "stack", "", "addresses in the kernel, innermost first", TABLE_TEXT,
 			  false },
 	[WAITS_WAKER_PID] = { "waker_pid", "", "process of the thread that ended it", TABLE_INTEGER,
@@ -188,6 +208,7 @@ static const struct table_column causes_columns[CAUSES_COLUMNS] = {
 	[CAUSES_CAUSE] = { "cause", "", "who ended the waits, and what that thread did mostly",
 			   TABLE_TEXT, true },
 	[CAUSES_NS] = { "ns", "ns", "how long, waits over the threshold", TABLE_INTEGER, false },
+	[CAUSES_EXPLAINED_NS] = { "explained_ns", "ns", EXPLAINED, TABLE_INTEGER, false },
 	[CAUSES_TIMES] = { "times", "", "how often", TABLE_INTEGER, false },
 };
 
@@ -222,6 +243,7 @@ static int add_wait(struct table *table, const struct worst *worst, uint64_t tim
 	table__set_integer(table, WAITS_PID, part->tgid);
 	table__set_integer(table, WAITS_TID, part->tid);
 	table__set_integer(table, WAITS_NS, (int64_t)part_ns(part));
+	table__set_integer(table, WAITS_EXPLAINED_NS, (int64_t)worst->explained_ns);
 	err = set_comm(table, WAITS_COMM, part->comm);
 	if (!err)
 		err = table__set_text(table, WAITS_STATE, where_states[part->what >> 16]);
@@ -264,6 +286,7 @@ static int add_causes(struct waits *waits, struct table *table, uint64_t time_ns
 			break;
 		table__set_integer(table, CAUSES_PID, cause->tgid);
 		table__set_integer(table, CAUSES_NS, (int64_t)cause->ns);
+		table__set_integer(table, CAUSES_EXPLAINED_NS, (int64_t)cause->explained_ns);
 		table__set_integer(table, CAUSES_TIMES, (int64_t)cause->times);
 		err = set_comm(table, CAUSES_COMM, cause->comm);
 		if (!err)

@@ -19,6 +19,7 @@ enum waits_column {
 	WAITS_CALL,
 	WAITS_CHAIN, /* who ended it, and what that thread did meanwhile */
 	WAITS_NS,
+	WAITS_EXPLAINED_NS, /* see chain__explained_ns() */
 	WAITS_STACK, /* kernel stack, as in the events of why */
 	WAITS_WAKER_PID,
 	WAITS_WAKER_TID, /* unknown: no thread ended it */
@@ -32,6 +33,7 @@ enum causes_column {
 	CAUSES_STATE,
 	CAUSES_CAUSE,
 	CAUSES_NS,
+	CAUSES_EXPLAINED_NS,
 	CAUSES_TIMES,
 	CAUSES_COLUMNS,
 };

@@ -54,6 +54,7 @@ static __always_inline void begin(const struct where_control *control, struct wh
 	own->begin_ns = now;
 	own->lock = 0;
 	own->holder = 0;
+	own->workload = 0;
 	own->pass = control->pass;
 	own->cgroup = control->by == LAT_BY_CGROUP ? task_cgroup(task) : 0;
 #pragma unroll
@@ -69,13 +70,19 @@ static __always_inline void begin(const struct where_control *control, struct wh
 SEC("tp_btf/task_newtask")
 int BPF_PROG(began, struct task_struct *task)
 {
+	struct task_struct *parent = bpf_get_current_task_btf();
 	struct where_control *control = account_control();
-	struct where_thread *own = control ? make_entry(control, task) : NULL;
+	struct where_thread *own = control ? make_entry(control, task) : NULL, *of_parent;
 
 	if (!own)
 		return 0;
 	own->call = WHERE_NO_CALL;
 	begin(control, own, task, WHERE_OTHER, task->start_time);
+	if (!control->workload)
+		return 0;
+	of_parent = account_of(control, parent);
+	own->workload =
+		(of_parent && of_parent->workload) || (__u32)parent->tgid == control->workload;
 	return 0;
 }
 
@@ -247,7 +254,7 @@ int read_threads(struct bpf_iter__task *ctx)
 	if (!control || !task)
 		return 0;
 	own = account_of(control, task);
-	if ((!own && task_state(task) & TASK_DEAD) || !task_wanted(&config, task))
+	if ((!own && task_state(task) & TASK_DEAD) || !account_wanted(control, task, own))
 		return 0;
 	report.of = account_key(control, task, own);
 	report.start_ns = task->start_time;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
-#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 
 #include <core/clock.h>
 #include <probes/kit/account_host.h>
+#include <host/pid_namespace.h>
 #include <probes/kit/bpf_probe.h>
 #include <probes/kit/kernel.h>
 #include <probes/kit/methods.h>
@@ -58,9 +58,11 @@ struct where {
 	bool explains; /* long parts are kept, and who ended them */
 	struct where_window window;
 	struct where_sums sums;
-	uint64_t lost_ends; /* threads whose end found no room in the kernel */
+	uint64_t lost_ends, lost_ns; /* threads whose end found no room in the kernel; their life */
 	uint64_t next_ns; /* in a window without end: not to be read before */
 	struct waits *waits; /* NULL: they are not kept */
+	struct gaps gaps; /* until the last interval */
+	uint64_t late_ns; /* see GAP_LATE; at the beginning of the window */
 };
 
 static struct where *where_of(struct probe *probe)
@@ -262,7 +264,7 @@ static int describe(struct probe *probe)
 	snprintf(entry->mechanism, sizeof(entry->mechanism), "%s%s%s", methods[0].mechanism,
 		 where->sees_locks ? "" : "; this kernel does not show waits for its own locks",
 		 where->sees_calls ? "" : "; this kernel does not show the system call of a sleep");
-	err = columns__new(&entry->table, &entry->more[RUN_SLEEPS]);
+	err = columns__new(&entry->table, &entry->more[RUN_SLEEPS], &entry->more[RUN_GAPS]);
 	if (!err && where->explains)
 		err = waits__new_tables(entry->more);
 	return err;
@@ -354,6 +356,7 @@ static int take_lost(struct where *where)
 	uint64_t ns = __atomic_exchange_n(&control->lost_ns, 0, __ATOMIC_SEQ_CST);
 
 	where->lost_ends += ends;
+	where->lost_ns += ns;
 	return sums__add_lost(&where->sums, ends, ns);
 }
 
@@ -418,17 +421,31 @@ static int open_window(struct probe *probe, uint64_t at_ns)
 	(void)at_ns;
 	if (where->waits)
 		where->control->over_ns = LEAST_NS;
+	if (probe->workload && !pid_namespace__differs())
+		where->control->workload = (uint32_t)probe->workload;
 	where->window.opened_ns = soon((uint64_t *)&where->control->opened_ns);
 	return 0;
+}
+
+/* Time since then: in that, the kernel's accounts went on, and the threads' did not. */
+static uint64_t late_ns(uint64_t since_ns)
+{
+	uint64_t now = clock__now_ns();
+
+	return now > since_ns ? now - since_ns : 0;
 }
 
 /* What the kernel counted before the window. */
 static int start(struct probe *probe, uint64_t at_ns)
 {
 	struct where *where = where_of(probe);
-	int err = read_threads(where);
+	int err;
 
 	(void)at_ns;
+	where->window.closed_ns = where->window.opened_ns; /* only what was before */
+	err = read_threads(where);
+	where->window.closed_ns = UINT64_MAX;
+	where->late_ns = late_ns(where->window.opened_ns);
 	for (size_t i = 0; !err && i < where->sums.nr; i++) {
 		struct where_one *one = where->sums.ones[i];
 		const struct where_sum none = { .kernel = one->now.kernel };
@@ -458,35 +475,16 @@ static int stop(struct probe *probe, uint64_t at_ns)
 	return 0;
 }
 
-static void note(FILE *out, uint64_t count, const char *what)
+/* What this kernel does not show. */
+static void say_lacks(const struct where *where, char text[RUN_TEXT])
 {
-	if (count)
-		fprintf(out, "%s%" PRIu64 " %s", ftell(out) ? "; " : "", count, what);
-}
-
-static void note_lack(FILE *out, bool lacks, const char *what)
-{
-	if (lacks)
-		fprintf(out, "%sthis kernel does not show %s", ftell(out) ? "; " : "", what);
-}
-
-/* What is not known, and why. */
-static void say_unknown(const struct where *where, char text[RUN_TEXT])
-{
-	const struct where_control *control = where->control;
-	FILE *out = fmemopen(text, RUN_TEXT, "w");
+	bool locks = where->sees_locks, calls = where->sees_calls;
 
 	text[0] = '\0';
-	if (!out)
-		return;
-	note(out, control->hidden, "switches were hidden from BPF programs");
-	note(out, where->sums.without, "threads had no account");
-	note(out, where->lost_ends, "threads ended without room for their account");
-	note(out, control->lost_sleeps, "sleeps without room for their system call");
-	note(out, control->dropped, "long waits without room for their cause");
-	note_lack(out, !where->sees_locks, "waits for its locks");
-	note_lack(out, !where->sees_calls, "the system call of a sleep");
-	fclose(out);
+	if (!locks || !calls)
+		snprintf(text, RUN_TEXT, "this kernel does not show %s%s%s",
+			 locks ? "" : "waits for its locks", locks || calls ? "" : " and ",
+			 calls ? "" : "the system call of a sleep");
 }
 
 /* Life by the kernel's stamps, against the parts. */
@@ -533,9 +531,29 @@ static bool is_due(const struct where *where)
 	       (!probe->skip_keys && (!probe->renews || clock__now_ns() >= where->next_ns));
 }
 
+static int add_gaps(struct where *where, uint64_t time_ns)
+{
+	const struct where_control *control = where->control;
+	bool is_last = where->window.closed_ns != UINT64_MAX;
+	const struct gaps now = {
+		.times = { [GAP_SWITCH] = control->hidden,
+			   [GAP_TORN] = where->sums.torn,
+			   [GAP_END] = where->lost_ends,
+			   [GAP_CALL] = control->lost_sleeps,
+			   [GAP_CHAIN] = control->dropped },
+		.ns = { [GAP_ACCOUNT] = where->sums.without_ns,
+			[GAP_END] = where->lost_ns,
+			[GAP_LATE] =
+				where->late_ns + (is_last ? late_ns(where->window.closed_ns) : 0) },
+	};
+
+	return columns__add_gaps(where->common.entry->more[RUN_GAPS], time_ns, &now, &where->gaps);
+}
+
 static int end_interval(struct probe *probe, uint64_t at_ns)
 {
 	struct where *where = where_of(probe);
+	uint64_t time_ns = at_ns - where->window.opened_ns;
 	uint64_t begin_ns = clock__now_ns(), now_ns;
 	int err;
 
@@ -546,14 +564,18 @@ static int end_interval(struct probe *probe, uint64_t at_ns)
 	where->next_ns = now_ns + REST * (now_ns - begin_ns);
 	if (!err)
 		check(where, &probe->entry->check.time);
-	say_unknown(where, probe->entry->check.why);
+	say_lacks(where, probe->entry->check.why);
 	if (!err)
-		err = columns__add(probe->entry->table, probe->entry->more[RUN_SLEEPS],
-				   at_ns - where->window.opened_ns, &where->sums, where->by,
-				   probe->names);
+		err = columns__add(probe->entry->table, probe->entry->more[RUN_SLEEPS], time_ns,
+				   &where->sums, where->by, probe->names);
+	if (!err)
+		err = add_gaps(where, time_ns);
 	sums__keep(&where->sums);
 	return err ? err : add_waits(where, at_ns);
 }
+
+/* As enum where_more_split. */
+static const char *const more_splits[] = { "call", "state", NULL };
 
 const struct probe_ops where_probe = {
 	.name = "where",
@@ -562,6 +584,7 @@ const struct probe_ops where_probe = {
 	.by_default = true,
 	.accounts = true,
 	.splits = 1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP,
+	.more_splits = more_splits,
 	.needs_bpf = true,
 	.methods = methods,
 	.nr_methods = sizeof(methods) / sizeof(methods[0]),

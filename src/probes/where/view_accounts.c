@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "view_accounts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "columns.h"
+#include "view_states.h"
+#include "waits.h"
+
+double accounts__share(double part, double whole)
+{
+	return whole > 0 ? part / whole : 0;
+}
+
+bool accounts__is_idle(unsigned int state)
+{
+	return state == WHERE_WORK || state == WHERE_TIMER || state == WHERE_CHILD ||
+	       state == WHERE_STOPPED;
+}
+
+double accounts__sum(const struct table *table, size_t key, unsigned int column)
+{
+	const struct table_aggregate *aggregate = table__aggregate(table, key, column);
+
+	return aggregate ? aggregate->sum : 0;
+}
+
+/* Is all of it a wait for something that was short? */
+static bool is_short_of(unsigned int state)
+{
+	return !accounts__is_idle(state) && state != WHERE_CPU && state != WHERE_FUTEX &&
+	       state != WHERE_SOCKET && state != WHERE_UNKNOWN;
+}
+
+static void add_waited(struct where_account *to, unsigned int state, double ns)
+{
+	to->waited_ns[state] += ns;
+	to->all_waited_ns += ns;
+}
+
+typedef const struct table_aggregate *aggregate_of(const struct table *table, size_t key,
+						   unsigned int column);
+
+static const struct table_aggregate *of_others(const struct table *table, size_t key,
+					       unsigned int column)
+{
+	(void)key;
+	return table__others(table, column);
+}
+
+static void add(struct where_account *to, const struct table *table, size_t key, aggregate_of *of)
+{
+	for (unsigned int i = 0; i < WHERE_STATES; i++) {
+		double ns = of(table, key, PARTS_STATES + i)->sum;
+
+		to->ns[i] += ns;
+		if (is_short_of(i))
+			add_waited(to, i, ns);
+	}
+	to->life_ns += of(table, key, PARTS_LIFE_NS)->sum;
+	to->user_ns += of(table, key, PARTS_USER_NS)->sum;
+	to->system_ns += of(table, key, PARTS_SYSTEM_NS)->sum;
+	to->run_ns += of(table, key, PARTS_RUN_NS)->sum;
+	to->queue_ns += of(table, key, PARTS_QUEUE_NS)->sum;
+	to->threads += (uint64_t)of(table, key, PARTS_THREADS)->last;
+	to->ended += (uint64_t)of(table, key, PARTS_ENDED)->sum;
+}
+
+static struct where_account row_of(const struct table *table, size_t key)
+{
+	const struct table_value pid = table__key(table, key, PARTS_PID);
+	const struct table_value tid = table__key(table, key, PARTS_TID);
+	const struct table_value comm = table__key(table, key, PARTS_COMM);
+	const struct table_value cgroup = table__key(table, key, PARTS_CGROUP);
+
+	return (struct where_account){
+		.comm = comm.known ? comm.text : NULL,
+		.cgroup = cgroup.known ? cgroup.text : NULL,
+		.pid = pid.known ? pid.integer : 0,
+		.tid = tid.known ? tid.integer : 0,
+	};
+}
+
+static bool same(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static struct where_account *find(struct accounts *accounts, const struct where_account *wanted,
+				  bool by_name)
+{
+	for (size_t i = 0; by_name && i < accounts->nr; i++)
+		if (same(accounts->rows[i].comm, wanted->comm) &&
+		    same(accounts->rows[i].cgroup, wanted->cgroup))
+			return &accounts->rows[i];
+	accounts->rows[accounts->nr] = *wanted;
+	return &accounts->rows[accounts->nr++];
+}
+
+static void name_row(struct where_account *row)
+{
+	if (!row->comm)
+		snprintf(row->name, sizeof(row->name), "%.80s", row->cgroup ? row->cgroup : "?");
+	else if (row->processes > 1)
+		snprintf(row->name, sizeof(row->name), "%s (%" PRIu64 " tasks)", row->comm,
+			 row->processes);
+	else if (row->pid)
+		snprintf(row->name, sizeof(row->name), "%s (%" PRId64 ")", row->comm,
+			 row->tid ? row->tid : row->pid);
+	else
+		snprintf(row->name, sizeof(row->name), "%s (ended)", row->comm);
+}
+
+/* The row of a process, or of a thread of this name; NULL: none. */
+static struct where_account *find_row(struct accounts *accounts, const struct table *parts,
+				      struct table_value pid, const char *comm)
+{
+	struct where_account *named = NULL;
+
+	for (size_t key = 0; key < table__keys(parts); key++) {
+		struct where_account *row = &accounts->rows[accounts->row_of[key]];
+		const struct table_value of = table__key(parts, key, PARTS_PID);
+		bool is_thread = table__key(parts, key, PARTS_TID).known;
+
+		if (of.known && pid.known && of.integer == pid.integer &&
+		    (!is_thread || same(row->comm, comm)))
+			return row;
+		if (!of.known && same(row->comm, comm))
+			named = row;
+	}
+	return named;
+}
+
+/* What chains tell of futexes and sockets. */
+static void add_causes(struct accounts *accounts, const struct table *parts,
+		       const struct table *causes)
+{
+	for (size_t key = 0; causes && key < table__keys(causes); key++) {
+		double ns = accounts__sum(causes, key, CAUSES_EXPLAINED_NS);
+		int state = where_state(table__key(causes, key, CAUSES_STATE).text);
+		struct where_account *row;
+
+		if (!ns || (state != WHERE_FUTEX && state != WHERE_SOCKET))
+			continue;
+		row = find_row(accounts, parts, table__key(causes, key, CAUSES_PID),
+			       table__key(causes, key, CAUSES_COMM).text);
+		add_waited(&accounts->all, (unsigned int)state, ns);
+		if (row)
+			add_waited(row, (unsigned int)state, ns);
+	}
+}
+
+/* A kernel thread that sleeps outside of a system call waits for the kernel: for nobody's work. */
+static void drop_kernel_sleeps(struct accounts *accounts, const struct table *parts,
+			       const struct table *sleeps)
+{
+	for (size_t key = 0; sleeps && key < table__keys(sleeps); key++) {
+		double ns = accounts__sum(sleeps, key, SLEEPS_NS);
+		struct where_account *row;
+
+		if (table__key(sleeps, key, SLEEPS_CALL).text[0] ||
+		    where_state(table__key(sleeps, key, SLEEPS_STATE).text) != WHERE_OTHER)
+			continue;
+		row = find_row(accounts, parts, table__key(sleeps, key, PARTS_PID),
+			       table__key(sleeps, key, PARTS_COMM).text);
+		add_waited(&accounts->all, WHERE_OTHER, -ns);
+		if (row)
+			add_waited(row, WHERE_OTHER, -ns);
+	}
+}
+
+/* Then those with most time that may have been a wait. */
+static int longest_first(const void *left, const void *right)
+{
+	const struct where_account *a = left, *b = right;
+	double other_a = a->ns[WHERE_FUTEX] + a->ns[WHERE_SOCKET];
+	double other_b = b->ns[WHERE_FUTEX] + b->ns[WHERE_SOCKET];
+
+	if (a->all_waited_ns != b->all_waited_ns)
+		return a->all_waited_ns < b->all_waited_ns ? 1 : -1;
+	return other_a < other_b ? 1 : other_a > other_b ? -1 : 0;
+}
+
+int accounts__read(struct accounts *accounts, const struct run_probe *probe, bool by_name)
+{
+	const struct table *table = probe->table;
+	size_t keys = table__keys(table);
+
+	*accounts = (struct accounts){ .rows = calloc(keys + 1, sizeof(*accounts->rows)),
+				       .row_of = calloc(keys + 1, sizeof(*accounts->row_of)) };
+	if (!accounts->rows || !accounts->row_of)
+		return -ENOMEM;
+	for (size_t key = 0; key < keys; key++) {
+		const struct where_account wanted = row_of(table, key);
+		struct where_account *row = find(accounts, &wanted, by_name);
+
+		if (row->pid != wanted.pid && wanted.pid)
+			row->pid = wanted.pid;
+		row->processes += wanted.pid && !wanted.tid;
+		add(row, table, key, table__aggregate);
+		add(&accounts->all, table, key, table__aggregate);
+		accounts->all.processes += wanted.pid && !wanted.tid;
+		accounts->row_of[key] = (size_t)(row - accounts->rows);
+	}
+	if (table__others_keys(table))
+		add(&accounts->all, table, 0, of_others);
+	add_causes(accounts, table, probe->more[RUN_CAUSES]);
+	drop_kernel_sleeps(accounts, table, probe->more[RUN_SLEEPS]);
+	for (size_t i = 0; i < accounts->nr; i++)
+		name_row(&accounts->rows[i]);
+	qsort(accounts->rows, accounts->nr, sizeof(*accounts->rows), longest_first);
+	return 0;
+}
+
+void accounts__free(struct accounts *accounts)
+{
+	free(accounts->rows);
+	free(accounts->row_of);
+	*accounts = (struct accounts){ 0 };
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The accounts of processes, threads or cgroups over a whole window, as rows that a view shows. */
+#ifndef LATSCOPE_PROBES_WHERE_VIEW_ACCOUNTS_H
+#define LATSCOPE_PROBES_WHERE_VIEW_ACCOUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <core/run.h>
+
+#include "types.h"
+
+#define ACCOUNT_NAME (RUN_NAME + 32)
+
+/* Times in ns. */
+struct where_account {
+	char name[ACCOUNT_NAME]; /* "mysqld (1234)", "cc1 (20 tasks)", "/system.slice" */
+	const char *comm; /* NULL: of a cgroup */
+	const char *cgroup; /* NULL: unknown */
+	int64_t pid, tid; /* 0: several, or unknown */
+	uint64_t processes; /* whose IDs are known */
+	uint64_t threads, ended; /* that lived at the end; that ended in the window */
+	double life_ns, ns[WHERE_STATES];
+	double user_ns, system_ns, run_ns, queue_ns;
+	/* Waits for what was short: those of futexes and sockets only as far as chains tell. */
+	double waited_ns[WHERE_STATES], all_waited_ns;
+};
+
+struct accounts {
+	struct where_account *rows; /* those that waited longest first */
+	size_t nr;
+	struct where_account all;
+	size_t *row_of; /* by key of the table: its row before they were sorted */
+};
+
+/*
+ * Reads the tables of a run. `by_name`: processes of one name and cgroup are one row. 0 or -ENOMEM;
+ * the caller must call accounts__free() in either case.
+ */
+int accounts__read(struct accounts *accounts, const struct run_probe *probe, bool by_name);
+void accounts__free(struct accounts *accounts);
+
+/* part / whole; 0 if that is 0. */
+double accounts__share(double part, double whole);
+
+/* Is it no wait that anyone would want to be shorter? */
+bool accounts__is_idle(unsigned int state);
+
+/* The sum of a number of a key of a table. */
+double accounts__sum(const struct table *table, size_t key, unsigned int column);
+
+#endif

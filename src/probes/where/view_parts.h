@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The pieces of where's text. `out` is at the start of a line, and all text fits 80 columns. */
+#ifndef LATSCOPE_PROBES_WHERE_VIEW_PARTS_H
+#define LATSCOPE_PROBES_WHERE_VIEW_PARTS_H
+
+#include <stdio.h>
+
+#include "view_reasons.h"
+
+/* Smaller parts of a life are one line together. */
+#define PARTS_SHOWN 0.0005
+
+/* ---- view_parts.c ---- */
+
+/* A line for each part, with what is known of it: system calls, who caused it. */
+void parts__print(FILE *out, const struct reasons *reasons);
+
+/* All parts as one paragraph. */
+void parts__print_line(FILE *out, const struct where_account *all);
+
+/*
+ * Of one state, or of all (WHERE_STATES): time by system call, largest first; up to `top` lines, 0:
+ * all. 0 or -ENOMEM.
+ */
+int parts__print_calls(FILE *out, const struct run_probe *probe, double life_ns, unsigned int top);
+
+/* A paragraph for each state: its time, and those that had most of it. 0 or -ENOMEM. */
+int parts__print_states(FILE *out, const struct accounts *accounts);
+
+/* ---- view_rows.c ---- */
+
+/* Those that waited longest, for what, and because of what; up to `top` rows, 0: all. */
+void rows__print(FILE *out, const struct reasons *reasons, unsigned int top);
+
+/* All parts of each row, as shares of its life. */
+void rows__print_shares(FILE *out, const struct accounts *accounts, unsigned int top);
+
+/* ---- view_waits.c ---- */
+
+/* The worst waits with their chains; up to `top`. 0 or -ENOMEM. */
+int waits__print(FILE *out, const struct table *waits, unsigned int top);
+
+/* ---- view_checks.c ---- */
+
+/* What is unknown, and why; and what the kernel's own accounts say. */
+void checks__print(FILE *out, const struct run *run, const struct run_probe *probe,
+		   const struct where_account *all);
+
+#endif

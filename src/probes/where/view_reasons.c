@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "view_reasons.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <core/split.h>
+#include <core/vec.h>
+
+#include "columns.h"
+#include "view_states.h"
+#include "waits.h"
+
+#define LEAST_SHARE 0.1
+
+int reasons__of(struct reasons *reasons, const struct run *run, const struct run_probe *probe,
+		const struct accounts *accounts)
+{
+	int err = 0;
+
+	*reasons = (struct reasons){ .run = run, .probe = probe, .accounts = accounts };
+	for (unsigned int i = 0; !err && i < run->nr_probes; i++)
+		if (run->probes[i].why && !run->probes[i].refused[0])
+			err = why_summary__of(&reasons->of[i], &run->probes[i], run);
+	return err;
+}
+
+void reasons__clear(struct reasons *reasons)
+{
+	for (unsigned int i = 0; i < RUN_PROBES; i++)
+		why_summary__clear(&reasons->of[i]);
+}
+
+/* ---- by the probes that explain samples ---- */
+
+/* Does the probe explain this part? By what it knows, not by its name. */
+static bool explains(const struct why_words *words, unsigned int state)
+{
+	switch (state) {
+	case WHERE_READY:
+		return words->of_cpu;
+	case WHERE_DISK:
+		return words->requests;
+	case WHERE_FAULT:
+	case WHERE_MEMORY:
+		return words->nr_parts && !words->of_cpu && !words->requests;
+	default:
+		return false;
+	}
+}
+
+/* Is a victim, "web (12)", one of the tasks of a row? */
+static bool is_of_row(const struct where_account *row, const char *victim)
+{
+	const char *name = row->comm ? row->comm : row->cgroup;
+
+	if (!name)
+		return false;
+	return why_tasks__same_name(victim, name) || !strcmp(victim, name);
+}
+
+static bool is_victim(const struct reasons *reasons, const struct where_account *account,
+		      const char *victim)
+{
+	const struct accounts *accounts = reasons->accounts;
+
+	if (account != &accounts->all)
+		return is_of_row(account, victim);
+	for (size_t i = 0; i < accounts->nr; i++)
+		if (is_of_row(&accounts->rows[i], victim))
+			return true;
+	return false;
+}
+
+struct list {
+	struct reason *reasons; /* owned */
+	size_t nr;
+};
+
+/* Adds it to one of the same text. No memory: it is left out. */
+static void add(struct list *list, const struct reason *fresh)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		if (strcmp(list->reasons[i].text, fresh->text) != 0)
+			continue;
+		list->reasons[i].share += fresh->share;
+		return;
+	}
+	vec__append(&list->reasons, &list->nr, fresh, sizeof(*fresh));
+}
+
+static int largest_first(const void *left, const void *right)
+{
+	double a = ((const struct reason *)left)->share, b = ((const struct reason *)right)->share;
+
+	return a < b ? 1 : a > b ? -1 : 0;
+}
+
+static void say_line(struct reason *reason, const struct run_probe *probe,
+		     const struct why_summary *summary, const struct why_line *line)
+{
+	const struct why_part *part = why__named(probe->name, line->part);
+	bool somebody = line->culprit && line->culprit[0] != '(';
+	char culprit[WHY_CROWD];
+
+	if (somebody)
+		why_summary__culprit(summary, line, culprit);
+	if (part->of_task && somebody && why__words(probe->name)->of_cpu) {
+		snprintf(reason->text, sizeof(reason->text), "behind %s", culprit);
+	} else if (part->of_quota && somebody) {
+		snprintf(reason->text, sizeof(reason->text), "out of the CPU quota of %s", culprit);
+	} else if (somebody && part->with) {
+		/* flawfinder: ignore: a constant of the probe, with one %s */
+		snprintf(reason->text, sizeof(reason->text), part->with, culprit);
+	} else {
+		snprintf(reason->text, sizeof(reason->text), "%s",
+			 part->without ? part->without
+			 : part->what  ? part->what
+				       : line->part);
+	}
+	snprintf(reason->who, sizeof(reason->who), "%s",
+		 somebody		      ? culprit
+		 : !strcmp(line->part, "own") ? "itself"
+					      : reason->text);
+	if (somebody && split__name_length(culprit) == strlen(culprit))
+		snprintf(reason->who, sizeof(reason->who), "%s", line->culprit); /* of several */
+}
+
+static void find_lines(const struct reasons *reasons, unsigned int at,
+		       const struct where_account *account, unsigned int state, struct list *list)
+{
+	const struct why_summary *summary = &reasons->of[at];
+	const struct run_probe *probe = &reasons->run->probes[at];
+	double whole = state == WHERE_READY ? account->ns[state] : 0, slow = 0;
+
+	for (size_t i = 0; i < summary->nr_names; i++)
+		if (!summary->names[i].unwaited &&
+		    is_victim(reasons, account, summary->names[i].victim))
+			slow += (double)summary->names[i].ns;
+	if (whole < slow)
+		whole = slow;
+	for (size_t i = 0; i < summary->nr_names; i++) {
+		const struct why_line *line = &summary->names[i];
+		struct reason reason = { .share = accounts__share((double)line->ns, whole) };
+
+		if (line->unwaited || !is_victim(reasons, account, line->victim))
+			continue;
+		say_line(&reason, probe, summary, line);
+		add(list, &reason);
+	}
+}
+
+/* ---- by who ended them ---- */
+
+static bool is_cause_of(const struct reasons *reasons, const struct where_account *account,
+			const struct table *causes, size_t key)
+{
+	const struct table_value pid = table__key(causes, key, CAUSES_PID);
+	const struct table *parts = reasons->probe->table;
+
+	if (account == &reasons->accounts->all)
+		return true;
+	if (account->tid)
+		return pid.integer == account->pid && account->comm &&
+		       !strcmp(account->comm, table__key(causes, key, CAUSES_COMM).text);
+	for (size_t i = 0; account->comm && i < table__keys(parts); i++) {
+		const struct table_value of = table__key(parts, i, PARTS_PID);
+		const char *comm = table__key(parts, i, PARTS_COMM).text;
+
+		if (of.known && of.integer == pid.integer && comm && !strcmp(comm, account->comm))
+			return true;
+	}
+	return false;
+}
+
+/* Leaves the IDs of tasks out, if there may be many: "make (12): ready" to "make: ready". */
+static void drop_ids(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from;) {
+		size_t digits =
+			from[0] == ' ' && from[1] == '(' ? strspn(from + 2, "0123456789") : 0;
+
+		if (digits && from[2 + digits] == ')')
+			from += 3 + digits;
+		else
+			*to++ = *from++;
+	}
+	*to = '\0';
+}
+
+/* The last thread of a chain: it made all others wait. */
+static void say_root(struct reason *reason, const char *text)
+{
+	const char *last = text;
+
+	for (const char *at = text; (at = strstr(at, " < ")); at += 3)
+		last = at + 3;
+	snprintf(reason->who, sizeof(reason->who), "%.*s", (int)strcspn(last, ":"), last);
+}
+
+static void find_causes(const struct reasons *reasons, const struct where_account *account,
+			unsigned int state, struct list *list)
+{
+	const struct table *causes = reasons->probe->more[RUN_CAUSES];
+	bool many = account->processes > 1;
+
+	for (size_t key = 0; causes && key < table__keys(causes); key++) {
+		const char *text = table__key(causes, key, CAUSES_CAUSE).text;
+		struct reason reason = { .share = accounts__share(accounts__sum(causes, key,
+										CAUSES_NS),
+								  account->ns[state]) };
+
+		if (where_state(table__key(causes, key, CAUSES_STATE).text) != (int)state ||
+		    !text || !text[0] || !is_cause_of(reasons, account, causes, key))
+			continue;
+		snprintf(reason.text, sizeof(reason.text), "ended by %.150s", text);
+		if (many)
+			drop_ids(reason.text);
+		say_root(&reason, text);
+		add(list, &reason);
+	}
+}
+
+/* ---- all ---- */
+
+unsigned int reasons__find(const struct reasons *reasons, const struct where_account *account,
+			   unsigned int state, struct reason found[REASONS_MOST])
+{
+	struct list list = { 0 };
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; i < reasons->run->nr_probes; i++)
+		if (reasons->of[i].total_ns &&
+		    explains(why__words(reasons->run->probes[i].name), state))
+			find_lines(reasons, i, account, state, &list);
+	if (!list.nr && state != WHERE_READY && state != WHERE_CPU && !accounts__is_idle(state))
+		find_causes(reasons, account, state, &list);
+	if (list.nr)
+		qsort(list.reasons, list.nr, sizeof(*list.reasons), largest_first);
+	for (; nr < list.nr && nr < REASONS_MOST && list.reasons[nr].share >= LEAST_SHARE; nr++)
+		found[nr] = list.reasons[nr];
+	free(list.reasons);
+	return nr;
+}
+
+const char *reasons__disk(const struct reasons *reasons)
+{
+	const char *disk = NULL;
+
+	for (unsigned int i = 0; i < reasons->run->nr_probes; i++) {
+		const struct run_why *why = reasons->run->probes[i].why;
+
+		for (unsigned int slow = 0; why && slow < why->nr_slowest; slow++) {
+			const char *of = why->slowest[slow].disk;
+
+			if (!explains(why__words(why->probe), WHERE_DISK) || !of[0])
+				continue;
+			if (disk && strcmp(disk, of))
+				return NULL;
+			disk = of;
+		}
+	}
+	return disk;
+}
+
+double reasons__faults_ns(const struct reasons *reasons)
+{
+	double ns = 0;
+
+	for (unsigned int i = 0; i < reasons->run->nr_probes; i++) {
+		const struct run_probe *probe = &reasons->run->probes[i];
+
+		if (!probe->refused[0] && explains(why__words(probe->name), WHERE_FAULT))
+			ns += (double)probe->total.metrics[0].hist.sum_ns;
+	}
+	return ns;
+}

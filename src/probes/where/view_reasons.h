@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who caused the waits of an account. Waits for a CPU, a disk or in page faults: what the probes
+ * that explain these say, see why.h. Others: who ended them, and what that thread did meanwhile.
+ */
+#ifndef LATSCOPE_PROBES_WHERE_VIEW_REASONS_H
+#define LATSCOPE_PROBES_WHERE_VIEW_REASONS_H
+
+#include <stats/why.h>
+
+#include "view_accounts.h"
+
+struct reason {
+	char text[2 * WHY_CROWD]; /* "behind backup (12)" */
+	char who[2 * WHY_CROWD]; /* "backup (12)" */
+	double share; /* of the part */
+};
+
+struct reasons {
+	const struct run *run;
+	const struct run_probe *probe; /* where */
+	const struct accounts *accounts;
+	/* Of the probes of the run that explain samples, by their place; total_ns 0: nothing. */
+	struct why_summary of[RUN_PROBES];
+};
+
+/* 0 or -ENOMEM; the caller must call reasons__clear() in either case. */
+int reasons__of(struct reasons *reasons, const struct run *run, const struct run_probe *probe,
+		const struct accounts *accounts);
+void reasons__clear(struct reasons *reasons);
+
+#define REASONS_MOST 3
+
+/*
+ * The largest reasons of a part of a row, or of all rows if it is &accounts->all; returns how many.
+ * Those with less than a tenth of the part are left out.
+ */
+unsigned int reasons__find(const struct reasons *reasons, const struct where_account *account,
+			   unsigned int state, struct reason found[REASONS_MOST]);
+
+/* The disk that slow requests were for, of the filtered tasks; NULL: several, or unknown. */
+const char *reasons__disk(const struct reasons *reasons);
+
+/* Time in page faults, with the waits in them; 0: unknown. */
+double reasons__faults_ns(const struct reasons *reasons);
+
+#endif

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <core/units.h>
+#include <print/text.h>
+#include <print/wrap.h>
+
+#include "view_parts.h"
+#include "view_states.h"
+
+#define FOR_COLUMNS 23
+#define BECAUSE_COLUMNS 19
+#define FOR_SHOWN 3
+#define LEAST_SHARE 0.005 /* of its life: a smaller wait is not named */
+
+/* What a row waits for; several states can be one. */
+static const struct {
+	const char *name;
+	uint32_t states; /* mask of 1 << enum where_state */
+} waits[] = {
+	{ "CPU", 1U << WHERE_READY },
+	{ "disk", 1U << WHERE_DISK },
+	{ "memory", 1U << WHERE_MEMORY | 1U << WHERE_FAULT },
+	{ "lock", 1U << WHERE_LOCK },
+	{ "futex", 1U << WHERE_FUTEX },
+	{ "socket", 1U << WHERE_SOCKET },
+	{ "other", 1U << WHERE_OTHER },
+};
+#define WAITS (sizeof(waits) / sizeof(waits[0]))
+
+struct part {
+	unsigned int wait; /* index of waits */
+	double ns;
+};
+
+static int longest_first(const void *left, const void *right)
+{
+	double a = ((const struct part *)left)->ns, b = ((const struct part *)right)->ns;
+
+	return a < b ? 1 : a > b ? -1 : 0;
+}
+
+/* What it waited for, the longest first. */
+static void list_parts(const struct where_account *row, struct part parts[WAITS])
+{
+	for (unsigned int i = 0; i < WAITS; i++) {
+		parts[i] = (struct part){ .wait = i };
+		for (unsigned int state = 0; state < WHERE_STATES; state++)
+			if (waits[i].states & 1U << state)
+				parts[i].ns += row->waited_ns[state];
+	}
+	qsort(parts, WAITS, sizeof(*parts), longest_first);
+}
+
+/* "CPU 51, lock 5, disk 1": in percent of its life. */
+static const char *say_for(const struct where_account *row, const struct part parts[WAITS],
+			   char text[FOR_COLUMNS + 1])
+{
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (unsigned int i = 0; i < FOR_SHOWN; i++) {
+		double share = accounts__share(parts[i].ns, row->life_ns);
+		char one[FOR_COLUMNS + 1];
+		int more;
+
+		if (parts[i].ns <= 0 || (i && share < LEAST_SHARE))
+			break;
+		more = snprintf(one, sizeof(one), "%s%s %.*f", i ? ", " : "",
+				waits[parts[i].wait].name, share < 0.01, 100 * share);
+		if (len + (size_t)more > FOR_COLUMNS)
+			break;
+		strcpy(text + len, one);
+		len += (size_t)more;
+	}
+	return text;
+}
+
+/* The largest reason of its longest wait that has one. */
+static void add_because(struct wrap *wrap, const struct reasons *reasons,
+			const struct where_account *row, const struct part parts[WAITS])
+{
+	struct reason found[REASONS_MOST];
+
+	for (unsigned int i = 0; i < WAITS && parts[i].ns > 0; i++) {
+		for (unsigned int state = 0; state < WHERE_STATES; state++) {
+			if (!(waits[parts[i].wait].states & 1U << state) ||
+			    !reasons__find(reasons, row, state, found))
+				continue;
+			wrap__add(wrap, "%.*s %.0f %%", BECAUSE_COLUMNS - 5, found[0].who,
+				  100 * fmin(found[0].share, 1));
+			return;
+		}
+		if (2 * parts[i].ns > row->all_waited_ns)
+			return; /* nothing is known of most of it */
+	}
+}
+
+static void print_row(FILE *out, const struct reasons *reasons, const struct where_account *row)
+{
+	char time[UNITS_TEXT], text[FOR_COLUMNS + 1];
+	struct wrap because = { 0 };
+	struct part parts[WAITS];
+
+	list_parts(row, parts);
+	text__key_name(out, row->name);
+	fprintf(out, " %8s %5.1f  ", units__ns(time, row->all_waited_ns),
+		100 * accounts__share(row->all_waited_ns, row->life_ns));
+	add_because(&because, reasons, row, parts);
+	say_for(row, parts, text);
+	if (!because.len) {
+		fprintf(out, "%s\n", text);
+		return;
+	}
+	fprintf(out, "%-*s  ", FOR_COLUMNS, text);
+	wrap__print_after(&because, out, WRAP_COLUMNS - BECAUSE_COLUMNS);
+}
+
+static void print_others(FILE *out, const struct accounts *accounts, size_t from)
+{
+	double waited_ns = 0, life_ns = 0;
+	char name[RUN_NAME], time[UNITS_TEXT];
+
+	for (size_t i = from; i < accounts->nr; i++) {
+		waited_ns += accounts->rows[i].all_waited_ns;
+		life_ns += accounts->rows[i].life_ns;
+	}
+	snprintf(name, sizeof(name), "%zu others", accounts->nr - from);
+	fprintf(out, "%-*s %8s %5.1f\n", TEXT_NAME_COLUMNS, name, units__ns(time, waited_ns),
+		100 * accounts__share(waited_ns, life_ns));
+}
+
+void rows__print(FILE *out, const struct reasons *reasons, unsigned int top)
+{
+	const struct accounts *accounts = reasons->accounts;
+	size_t shown = 0;
+
+	fprintf(out, "%-*s %8s %5s  %-*s  %s\n", TEXT_NAME_COLUMNS, "who waited", "waited", "life%",
+		FOR_COLUMNS, "for what, % of its life", "because of");
+	while (shown < accounts->nr && (!top || shown < top) &&
+	       (!shown || accounts->rows[shown].all_waited_ns > 0)) {
+		print_row(out, reasons, &accounts->rows[shown]);
+		shown++;
+	}
+	if (shown < accounts->nr)
+		print_others(out, accounts, shown);
+}
+
+/* ---- all parts ---- */
+
+static const struct {
+	const char *title;
+	uint32_t states; /* mask of 1 << enum where_state */
+} shares[] = {
+	{ "CPU", 1U << WHERE_CPU },
+	{ "ready", 1U << WHERE_READY },
+	{ "disk", 1U << WHERE_DISK },
+	{ "mem", 1U << WHERE_MEMORY | 1U << WHERE_FAULT },
+	{ "lock", 1U << WHERE_LOCK },
+	{ "futex", 1U << WHERE_FUTEX },
+	{ "sock", 1U << WHERE_SOCKET },
+	{ "idle", 1U << WHERE_WORK | 1U << WHERE_TIMER | 1U << WHERE_CHILD | 1U << WHERE_STOPPED },
+	{ "other", 1U << WHERE_OTHER | 1U << WHERE_UNKNOWN },
+};
+#define SHARES (sizeof(shares) / sizeof(shares[0]))
+
+static int columns_of(size_t share)
+{
+	size_t len = strlen(shares[share].title);
+
+	return len > 4 ? (int)len : 4;
+}
+
+static void print_shares(FILE *out, const struct where_account *row)
+{
+	char life[UNITS_TEXT];
+
+	text__key_name(out, row->name);
+	fprintf(out, " %7s", units__ns(life, row->life_ns));
+	for (size_t i = 0; i < SHARES; i++) {
+		double ns = 0, percent;
+
+		for (unsigned int state = 0; state < WHERE_STATES; state++)
+			ns += shares[i].states & 1U << state ? row->ns[state] : 0;
+		percent = 100 * accounts__share(ns, row->life_ns);
+		fprintf(out, " %*.*f", columns_of(i), percent < 99.95, percent);
+	}
+	fputc('\n', out);
+}
+
+void rows__print_shares(FILE *out, const struct accounts *accounts, unsigned int top)
+{
+	fprintf(out, "\n%-*s %7s", TEXT_NAME_COLUMNS, "% of its life in", "lived");
+	for (size_t i = 0; i < SHARES; i++)
+		fprintf(out, " %*s", columns_of(i), shares[i].title);
+	fputc('\n', out);
+	for (size_t i = 0; i < accounts->nr && (!top || i < top); i++)
+		print_shares(out, &accounts->rows[i]);
+	if (top && accounts->nr > top)
+		fprintf(out, "%zu more that waited less\n", accounts->nr - top);
+}

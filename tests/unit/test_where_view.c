@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What where prints of an account: who comes first, what is not explained, and mismatches. */
+#include "unit.h"
+
+#include <print/probe_view.h>
+#include <print/text.h>
+#include <probes/where/columns.h>
+
+#define SEC 1000000000LL
+
+static struct run *run;
+static struct run_probe *probe;
+
+static void begin(void)
+{
+	run = calloc(1, sizeof(*run));
+	assert_non_null(run);
+	run->nr_probes = 1;
+	run->duration_ns = 10 * SEC;
+	probe = &run->probes[0];
+	assert_int_equal(
+		columns__new(&probe->table, &probe->more[RUN_SLEEPS], &probe->more[RUN_GAPS]), 0);
+}
+
+static void end(void)
+{
+	run__free(run);
+}
+
+/* A process of one thread, on a CPU for a second, and in a state for the rest of 10 s. */
+static void add_process(int pid, const char *comm, unsigned int state)
+{
+	struct table *table = probe->table;
+
+	assert_int_equal(table__add_row(table, 10 * SEC), 0);
+	table__set_integer(table, PARTS_PID, pid);
+	assert_int_equal(table__set_text(table, PARTS_COMM, comm), 0);
+	assert_int_equal(table__set_text(table, PARTS_CGROUP, "/"), 0);
+	for (unsigned int column = PARTS_LIFE_NS; column < PARTS_COLUMNS; column++)
+		table__set_integer(table, column, 0);
+	table__set_integer(table, PARTS_LIFE_NS, 10 * SEC);
+	table__set_integer(table, PARTS_STATES + WHERE_CPU, SEC);
+	table__set_integer(table, PARTS_STATES + state, 9 * SEC);
+	table__set_integer(table, PARTS_USER_NS, SEC);
+	table__set_integer(table, PARTS_RUN_NS, SEC);
+	table__set_integer(table, PARTS_QUEUE_NS, state == WHERE_READY ? 9 * SEC : 0);
+	table__set_integer(table, PARTS_THREADS, 1);
+}
+
+static const char *print(uint32_t by)
+{
+	const struct text_style style = { .top = 10, .by = by };
+
+	assert_int_equal(run__end_rows(run, true), 0);
+	assert_non_null(probe_view__of(probe));
+	assert_int_equal(probe_view__of(probe)->print(unit_print(), run, probe, &style), 0);
+	return unit_printed();
+}
+
+TEST(those_without_work_do_not_lead)
+{
+	const char *text;
+
+	add_process(1, "pool", WHERE_FUTEX);
+	add_process(2, "daemon", WHERE_WORK);
+	add_process(3, "shop", WHERE_DISK);
+	text = print(0);
+	assert_has(text, "the machine: 3 threads of 3 processes lived 30.0 s in 10.0 s",
+		   "shop (3)                9.00 s  90.0  disk 90");
+	assert_true(strstr(text, "shop (3)") < strstr(text, "2 others"));
+	assert_lacks(text, "pool", "daemon", "MISMATCH");
+}
+
+TEST(one_process_has_all_its_parts)
+{
+	const char *text;
+
+	add_process(3, "shop", WHERE_FUTEX);
+	text = print(0);
+	assert_has(text, "shop (3): 1 thread lived 10.0 s in 10.0 s; the parts below are all of it",
+		   "  on a CPU                1.00 s  10.0 %  user 1.00 s, system 0 ns",
+		   "  waited for a futex      9.00 s  90.0 %\n",
+		   "checked against: life by the kernel's stamps: 0 ns off; scheduler: run time\n"
+		   "  +0.00 %");
+	assert_lacks(text, "MISMATCH", "timer", "who waited");
+}
+
+TEST(a_difference_to_the_kernel_is_a_mismatch)
+{
+	add_process(3, "shop", WHERE_READY);
+	table__set_integer(probe->table, PARTS_RUN_NS, 2 * SEC);
+	assert_has(print(0),
+		   "MISMATCH: time on a CPU is 1.00 s here, and 2.00 s by the scheduler's run "
+		   "time:\n  switches were not seen");
+}
+
+TEST(run_delay_that_the_kernel_does_not_keep_is_a_mismatch)
+{
+	add_process(3, "shop", WHERE_READY);
+	table__set_integer(probe->table, PARTS_QUEUE_NS, 0);
+	assert_has(print(0), "MISMATCH: waiting for a CPU is 9.00 s here, and 0 ns by",
+		   "this kernel does not keep it");
+}
+
+TEST(parts_that_are_not_the_life_are_a_mismatch)
+{
+	add_process(3, "shop", WHERE_DISK);
+	table__set_integer(probe->table, PARTS_LIFE_NS, 10 * SEC + 5);
+	assert_has(print(0), "stamps: 5 ns off", "MISMATCH: the parts are not the life");
+}
+
+TEST(what_is_unknown_has_a_reason)
+{
+	struct gaps before = { .times = { 0 } },
+		    now = { .times = { [GAP_SWITCH] = 12 }, .ns = { [GAP_LATE] = SEC } };
+
+	add_process(3, "shop", WHERE_UNKNOWN);
+	assert_int_equal(columns__add_gaps(probe->more[RUN_GAPS], 10 * SEC, &now, &before), 0);
+	assert_has(
+		print(0),
+		"not explained: unknown 9.00 s, 90 %; 12 switches of the machine that no program\n"
+		"  saw\n");
+}
+
+TEST(processes_that_are_asked_for_have_a_row_each)
+{
+	const char *text;
+
+	add_process(1, "shop", WHERE_DISK);
+	add_process(2, "shop", WHERE_READY);
+	text = print(1U << LAT_BY_PROCESS);
+	assert_has(text, "shop (1)               10.0 s 10.0   0.0 90.0",
+		   "shop (2)               10.0 s 10.0  90.0  0.0");
+	assert_lacks(text, "2 tasks");
+}
+
+TEST(those_of_one_name_are_a_row)
+{
+	add_process(1, "shop", WHERE_DISK);
+	add_process(2, "shop", WHERE_DISK);
+	add_process(3, "web", WHERE_WORK);
+	assert_has(print(0), "shop (2 tasks)          18.0 s  90.0  disk 90");
+}
+
+UNIT_FIXTURES(.each = { begin, end })
