@@ -271,7 +271,7 @@ static void find_line(struct waiter *first, struct waiter *second)
 	reference_die(REFERENCE_FAILED, "no two process IDs are free");
 }
 
-/* The second one has no line; the third one gets that of the first one, beside the second one. */
+/* The second one has no line; the third one gets that of the first one meanwhile. */
 static void have_same_line(void)
 {
 	struct waiter first, second, third;
