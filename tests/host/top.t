@@ -39,13 +39,13 @@ q_quits q
 
 # ---- threads that wait for one known thing each ----
 
-.output/tests/reference/states "$dir" 100000000 >/dev/null &
+.output/tests/reference/states "$dir" 100000 >/dev/null &
 states=$!
 on_exit kill "$states"
-# bar_of THREAD LETTER: its bar has this part, and else only a CPU and waits for one
+# bar_of THREAD LETTER: its bar has this part, and else only a CPU, waits for one, and the reads of a pipe before each wait
 bar_of() {
 	press / "$1 (" Enter
-	shows "a thread that waits for a $1: its bar" "$1 \\([0-9]+\\) +C*W*$2+ +[0-9.]+ % ($1|wait CPU|socket)"
+	shows "a thread that waits for a $1: its bar" "$1 \\([0-9]+\\) +C*W*$2+S* +[0-9.>]+ %"
 	press Escape
 }
 screen 80x24 NO_COLOR=1 top --by thread

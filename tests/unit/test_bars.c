@@ -220,6 +220,15 @@ TEST(by_thread_the_cause_is_that_of_its_longest_wait)
 	assert_string_equal(bar_of(52, "db (52)")->cause, "");
 }
 
+TEST(by_thread_a_long_wait_that_timed_out_is_no_wait)
+{
+	add_parts(5, 51, "pool", "/a");
+	add_part(WHERE_FUTEX, 300);
+	add_wait(5, 51, "timer", 290);
+	make(LAT_BY_THREAD);
+	assert_int_equal(bar__waited(bar_of(51, "pool (51)")), 10);
+}
+
 TEST(a_split_that_the_rows_lack_gives_no_bars)
 {
 	add_parts(5, 0, "db", "/a");

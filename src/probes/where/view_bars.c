@@ -216,16 +216,12 @@ static void take_whole_sleeps(const struct owners *owners, const struct table *s
 }
 
 /* Nobody ended these waits: they took as long as the program asked for at most. */
-static void take_timeouts(const struct owners *owners, const struct table *causes)
+static void take_timeout(struct bar *bar, const char *state, const char *cause, double ns)
 {
-	for (size_t key = 0; causes && key < table__keys(causes); key++) {
-		struct bar *bar = owned_by(owners, integer_of(causes, key, CAUSES_PID));
-		unsigned int state = state_named(text_of(causes, key, CAUSES_STATE));
+	unsigned int which = state_named(state);
 
-		if (bar && state < WHERE_STATES && may_be_idle(part_of[state]) &&
-		    !strcmp(text_of(causes, key, CAUSES_CAUSE), "timer"))
-			take(bar, part_of[state], sum_of(causes, key, CAUSES_NS));
-	}
+	if (bar && which < WHERE_STATES && may_be_idle(part_of[which]) && !strcmp(cause, "timer"))
+		take(bar, part_of[which], ns);
 }
 
 static void offer_cause(struct bar *bar, const char *state, const char *cause, double ns)
@@ -239,20 +235,22 @@ static void offer_cause(struct bar *bar, const char *state, const char *cause, d
 	snprintf(bar->cause, sizeof(bar->cause), "%s", cause);
 }
 
+typedef void use_cause(struct bar *bar, const char *state, const char *cause, double ns);
+
 /* By thread, only the longest waits have an owner. */
-static void find_causes(const struct owners *owners, const struct run_probe *probe)
+static void each_cause(const struct owners *owners, const struct run_probe *probe, use_cause *use)
 {
 	const struct table *causes = more(probe, RUN_CAUSES, CAUSES_COLUMNS);
 	const struct table *waits = more(probe, RUN_WAITS, WAITS_COLUMNS);
 
 	for (size_t key = 0; !owners->threads && causes && key < table__keys(causes); key++)
-		offer_cause(owned_by(owners, integer_of(causes, key, CAUSES_PID)),
-			    text_of(causes, key, CAUSES_STATE), text_of(causes, key, CAUSES_CAUSE),
-			    sum_of(causes, key, CAUSES_NS));
+		use(owned_by(owners, integer_of(causes, key, CAUSES_PID)),
+		    text_of(causes, key, CAUSES_STATE), text_of(causes, key, CAUSES_CAUSE),
+		    sum_of(causes, key, CAUSES_NS));
 	for (size_t key = 0; owners->threads && waits && key < table__keys(waits); key++)
-		offer_cause(owned_by(owners, integer_of(waits, key, WAITS_TID)),
-			    text_of(waits, key, WAITS_STATE), text_of(waits, key, WAITS_CHAIN),
-			    sum_of(waits, key, WAITS_NS));
+		use(owned_by(owners, integer_of(waits, key, WAITS_TID)),
+		    text_of(waits, key, WAITS_STATE), text_of(waits, key, WAITS_CHAIN),
+		    sum_of(waits, key, WAITS_NS));
 }
 
 int view_bars__make(struct bars *bars, const struct run_probe *probe, enum lat_by by,
@@ -274,9 +272,8 @@ int view_bars__make(struct bars *bars, const struct run_probe *probe, enum lat_b
 		err = find_owners(&owners, bars, probe->table, by);
 	if (!err) {
 		take_whole_sleeps(&owners, more(probe, RUN_SLEEPS, SLEEPS_COLUMNS), length_ns);
-		if (!owners.threads)
-			take_timeouts(&owners, more(probe, RUN_CAUSES, CAUSES_COLUMNS));
-		find_causes(&owners, probe);
+		each_cause(&owners, probe, take_timeout);
+		each_cause(&owners, probe, offer_cause);
 	}
 	free(owners.all);
 	return err;
