@@ -174,6 +174,8 @@ static void list_witnesses(struct witness witnesses[WITNESSES], const struct run
 {
 	double cpu_blur_ns = blur_ns(all->ns[WHERE_CPU], run, probe, all);
 	bool keeps_delay = all->queue_ns > 0;
+	bool has_more =
+		strstr(probe->check.why, where_delayed) && all->queue_ns > all->ns[WHERE_READY];
 
 	witnesses[0] = (struct witness){
 		.name = " run time",
@@ -192,7 +194,7 @@ static void list_witnesses(struct witness witnesses[WITNESSES], const struct run
 		.part = "waiting for a CPU",
 		.ours_ns = all->ns[WHERE_READY],
 		.kernel_ns = all->queue_ns,
-		.tolerance = 0.05,
+		.tolerance = has_more ? 1 : 0.05,
 		.tolerance_ns = blur_ns(all->ns[WHERE_READY], run, probe, all),
 		.more = keeps_delay ? "it counts waits that move between CPUs only in part"
 				    : "this kernel does not keep it",
@@ -228,6 +230,8 @@ void checks__print(FILE *out, const struct run *run, const struct run_probe *pro
 		add_witness(&wrap, &witnesses[i]);
 	if (has_pressure(run))
 		add_pressure(&wrap, run);
+	if (probe->check.why[0])
+		wrap__add(&wrap, "; %s", probe->check.why);
 	wrap__print(&wrap, out, 0, 2);
 	if (parts_ns != all->life_ns)
 		wrap__line(out, 0, 2,

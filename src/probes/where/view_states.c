@@ -41,3 +41,5 @@ int where_state(const char *name)
 			return i;
 	return -ENOENT;
 }
+
+const char where_delayed[] = "this kernel counts the sleep of tasks that it moves as run delay";

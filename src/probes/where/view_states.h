@@ -29,4 +29,7 @@ enum where_gap {
 /* "switch"; of enum where_gap. */
 extern const char *const where_gaps[WHERE_GAPS];
 
+/* In run_check.why: the kernel's run delay can be more than the waits. */
+extern const char where_delayed[];
+
 #endif

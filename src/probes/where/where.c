@@ -22,6 +22,7 @@
 #include "calls.h"
 #include "columns.h"
 #include "sums.h"
+#include "view_states.h"
 #include "waits.h"
 #include "where.skel.h"
 
@@ -52,6 +53,7 @@ struct where {
 	struct bpf_link *links[MAX_LINKS];
 	int nr_links;
 	bool sees_locks, sees_calls;
+	bool has_delayed; /* tasks that sleep may stay on their run queue, and be moved */
 	struct account_host account;
 	struct where_control *control; /* mapped: of the account */
 	enum lat_by by; /* what sums are of */
@@ -160,6 +162,7 @@ static int load(struct where *where, const struct lat_config *config)
 		return -errno;
 	memcpy((void *)&where->skel->rodata->config, config, sizeof(*config));
 	where->sees_locks = kernel__has_tracepoint("contention_begin");
+	where->has_delayed = kernel__has_member("sched_entity", "sched_delayed");
 	where->sees_calls = kernel__enum_value("BPF_FUNC_task_pt_regs") >= 0;
 	err = methods__select(&methods[0], false, where->skel->obj);
 	for (int i = 0; !err && where->sees_locks && lock_programs[i]; i++)
@@ -475,16 +478,20 @@ static int stop(struct probe *probe, uint64_t at_ns)
 	return 0;
 }
 
-/* What this kernel does not show. */
+/* What this kernel does not show, and what its own account has too much. */
 static void say_lacks(const struct where *where, char text[RUN_TEXT])
 {
 	bool locks = where->sees_locks, calls = where->sees_calls;
+	int len = 0;
 
 	text[0] = '\0';
 	if (!locks || !calls)
-		snprintf(text, RUN_TEXT, "this kernel does not show %s%s%s",
-			 locks ? "" : "waits for its locks", locks || calls ? "" : " and ",
-			 calls ? "" : "the system call of a sleep");
+		len = snprintf(text, RUN_TEXT, "this kernel does not show %s%s%s",
+			       locks ? "" : "waits for its locks", locks || calls ? "" : " and ",
+			       calls ? "" : "the system call of a sleep");
+	if (where->has_delayed)
+		snprintf(text + len, RUN_TEXT - (size_t)len, "%s%s", len ? "; " : "",
+			 where_delayed);
 }
 
 /* Life by the kernel's stamps, against the parts. */
