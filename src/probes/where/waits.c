@@ -120,10 +120,8 @@ static int take(void *context, void *record, size_t size)
 		return 0;
 	waits->taken++;
 	chains__add(waits->chains, part);
-	if (!part->wanted)
-		return 0;
 	stacks__add(waits->stacks, part);
-	if (!is_wait(part->what >> 16))
+	if (!part->wanted || !is_wait(part->what >> 16))
 		return 0;
 	wait.part = *part;
 	chains__walk(waits->chains, part, &wait.chain);
