@@ -482,6 +482,7 @@ static int measure(struct record *record)
 		.duration_ns = record->options.duration_ns,
 		.interval_ns = record->run->interval_ns,
 		.workload = record->options.nr_args ? record->options.args : NULL,
+		.accounts_workload = record->kind->accounts,
 		.user = record->user,
 		.recording = &record->recording,
 		.write_failed = write_failed,

@@ -585,7 +585,7 @@ int session__run(struct session *session, const struct session_config *config,
 		return err;
 	}
 	for (unsigned int i = 0; i < session->run->nr_probes; i++)
-		if (session->probes[i])
+		if (session->probes[i] && config->accounts_workload)
 			session->probes[i]->workload = session->workload.pid;
 	err = drop_privileges(session, result);
 	if (err)

@@ -39,6 +39,7 @@ struct session_config {
 	uint64_t duration_ns; /* 0: until the workload ends or a signal arrives */
 	uint64_t interval_ns;
 	char *const *workload; /* argv, NULL-terminated; NULL: none */
+	bool accounts_workload; /* probes that account for time do so of the workload alone */
 	struct workload_user user; /* of the workload */
 	const struct session_task *task; /* NULL: none; not with a workload */
 	const struct session_watcher *watcher; /* NULL: none */
