@@ -54,7 +54,7 @@ $(OUT)/tests/unit/test_where_sums: $(OUT)/san/src/probes/where/sums.o
 $(OUT)/tests/unit/test_where_view: $(patsubst %,$(OUT)/san/src/probes/where/%.o,calls columns sums)
 $(OUT)/tests/unit/test_chains: $(patsubst %,$(OUT)/san/src/probes/where/%.o,chains)
 $(OUT)/tests/unit/test_sleep_stacks: $(patsubst %,$(OUT)/san/src/probes/where/%.o,calls stacks)
-$(OUT)/tests/unit/test_bars: $(patsubst %,$(OUT)/san/src/%.o,$(addprefix probes/where/,calls chains columns waits) $(addprefix symbols/,collector demangle elf kallsyms lookup mappings symbols))
+$(OUT)/tests/unit/test_bars: $(patsubst %,$(OUT)/san/src/%.o,$(addprefix probes/where/,calls chains columns stacks sums waits) $(addprefix symbols/,collector demangle elf kallsyms lookup mappings symbols))
 $(OUT)/tests/unit/test_disk_blame: $(OUT)/san/src/probes/iolat/why_disks.o
 $(OUT)/tests/unit/test_moves: $(patsubst %,$(OUT)/san/tests/emu/msrfs/%.o,command emulator machine map moves queue state tor)
 $(OUT)/tests/unit/test_experiment: $(patsubst %,$(OUT)/san/src/experiment/%.o,matrix plan)

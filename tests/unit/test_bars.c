@@ -17,8 +17,9 @@ static void begin(void)
 	memset(&probe, 0, sizeof(probe));
 	memset(&one, 0, sizeof(one));
 	memset(&bars, 0, sizeof(bars));
-	assert_int_equal(columns__new(&probe.table, &probe.more[RUN_SLEEPS]), 0);
-	assert_int_equal(waits__new_tables(&probe.more[RUN_WAITS], &probe.more[RUN_CAUSES]), 0);
+	assert_int_equal(columns__new(&probe.table, &probe.more[RUN_SLEEPS], &probe.more[RUN_GAPS]),
+			 0);
+	assert_int_equal(waits__new_tables(probe.more), 0);
 }
 
 static void end(void)
@@ -85,7 +86,7 @@ static void add_wait(int64_t pid, int64_t tid, const char *chain, int64_t ns)
 static void fold(void)
 {
 	assert_int_equal(table__fold(probe.table), 0);
-	for (unsigned int i = RUN_SLEEPS; i <= RUN_CAUSES; i++)
+	for (unsigned int i = RUN_SLEEPS; i <= RUN_STACKS; i++)
 		assert_int_equal(table__fold(probe.more[i]), 0);
 }
 

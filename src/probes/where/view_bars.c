@@ -54,12 +54,12 @@ static const char *text_of(const struct table *table, size_t key, unsigned int c
 	return text_in(table__key(table, key, column));
 }
 
-/* One of the further tables; NULL: there is none, or a recording has another one. */
+/* One of the further tables; NULL: there is none, or a recording has not so many columns. */
 static struct table *more(const struct run_probe *probe, enum run_more which, unsigned int columns)
 {
 	struct table *table = probe->more[which];
 
-	return table && table__columns(table) == columns ? table : NULL;
+	return table && table__columns(table) >= columns ? table : NULL;
 }
 
 static double sum_of(const struct table *table, size_t key, unsigned int column)
@@ -240,8 +240,8 @@ typedef void use_cause(struct bar *bar, const char *state, const char *cause, do
 /* By thread, only the longest waits have an owner. */
 static void each_cause(const struct owners *owners, const struct run_probe *probe, use_cause *use)
 {
-	const struct table *causes = more(probe, RUN_CAUSES, CAUSES_COLUMNS);
-	const struct table *waits = more(probe, RUN_WAITS, WAITS_COLUMNS);
+	const struct table *causes = more(probe, RUN_CAUSES, CAUSES_NS + 1);
+	const struct table *waits = more(probe, RUN_WAITS, WAITS_NS + 1);
 
 	for (size_t key = 0; !owners->threads && causes && key < table__keys(causes); key++)
 		use(owned_by(owners, integer_of(causes, key, CAUSES_PID)),
@@ -271,7 +271,7 @@ int view_bars__make(struct bars *bars, const struct run_probe *probe, enum lat_b
 	if (!err)
 		err = find_owners(&owners, bars, probe->table, by);
 	if (!err) {
-		take_whole_sleeps(&owners, more(probe, RUN_SLEEPS, SLEEPS_COLUMNS), length_ns);
+		take_whole_sleeps(&owners, more(probe, RUN_SLEEPS, SLEEPS_TIMES + 1), length_ns);
 		each_cause(&owners, probe, take_timeout);
 		each_cause(&owners, probe, offer_cause);
 	}
@@ -334,14 +334,14 @@ static int copy_parts(struct table *to, const struct table *from, enum lat_by by
 static int copy_more(struct run_probe *to, const struct run_probe *from,
 		     const struct owners *owners)
 {
-	int err = copy_owned(to->more[RUN_SLEEPS], more(from, RUN_SLEEPS, SLEEPS_COLUMNS),
+	int err = copy_owned(to->more[RUN_SLEEPS], more(from, RUN_SLEEPS, SLEEPS_TIMES + 1),
 			     owners->threads ? PARTS_TID : PARTS_PID, owners, false);
 
 	if (!err)
-		err = copy_owned(to->more[RUN_WAITS], more(from, RUN_WAITS, WAITS_COLUMNS),
+		err = copy_owned(to->more[RUN_WAITS], more(from, RUN_WAITS, WAITS_NS + 1),
 				 owners->threads ? WAITS_TID : WAITS_PID, owners, true);
 	if (!err && !owners->threads)
-		err = copy_owned(to->more[RUN_CAUSES], more(from, RUN_CAUSES, CAUSES_COLUMNS),
+		err = copy_owned(to->more[RUN_CAUSES], more(from, RUN_CAUSES, CAUSES_NS + 1),
 				 CAUSES_PID, owners, false);
 	return err;
 }
@@ -367,7 +367,7 @@ int view_bars__select(struct run_probe *to, const struct run_probe *from, enum l
 
 bool view_bars__wait(const struct run_probe *probe, size_t row, struct bar_wait *wait)
 {
-	const struct table *waits = more(probe, RUN_WAITS, WAITS_COLUMNS);
+	const struct table *waits = more(probe, RUN_WAITS, WAITS_NS + 1);
 	unsigned int state;
 
 	if (!waits || row >= table__rows(waits))
