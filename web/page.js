@@ -215,9 +215,9 @@ function renderTime() {
 	const box = clear(at("time")), [start, end] = wholeSpan();
 	const buttons = measured().flatMap((probe) => probe.metrics.map((metric, i) => el("button", { type: "button", title: metric.what,
 		"aria-pressed": String(isShown(probe, metric, i)), onclick: () => toggleIn(state.metrics, probe.name + "." + metric.name) }, probe.name + " " + metric.name)));
-	box.append(el("h2", null, "Latency over time"));
 	if (data.bars && !measured().length)
-		clear(box);
+		return;
+	box.append(el("h2", null, "Latency over time"));
 	if (!data.edges.length || !measured().length) {
 		box.append(el("p", { class: "empty" }, data.edges.length ? "No probe measured anything." : "The recording has no interval."));
 		return;
