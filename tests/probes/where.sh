@@ -47,7 +47,7 @@ states_window() {
 	work
 }
 
-# judge_state NAME NS RUN QUEUE ROUNDS: what is unknown is missing. Interrupts and what the hypervisor takes are in the clocks only; and
+# judge_state NAME NS RUN QUEUE TIMES: what is unknown is missing. Interrupts and what the hypervisor takes are in the clocks only; and
 # before a thread loses its CPU, the kernel works on after it has read its own clock, at 1 ns an instruction in the VM.
 judge_state() {
 	local got=${known[$1.${part_of[$1]}]-0} unknown=${known[$1.unknown]-0} life=${known[$1.life]-0} each=1000 most=$2 other
@@ -62,26 +62,26 @@ judge_state() {
 }
 
 judge_states() {
-	local name tid ns least run queue
+	local name tid ns least run queue times
 
 	recount process
 	adds_up 'states, by process'
 	recount thread
 	adds_up 'states, by thread'
 	slurp "$w/states.out"
-	while read -r name tid ns least run queue; do
-		[[ $name != state=* ]] || judge_state "${name#*=}" "${ns#*=}" "${run#*=}" "${queue#*=}" "$1"
+	while read -r name tid ns least run queue times; do
+		[[ $name != state=* ]] || judge_state "${name#*=}" "${ns#*=}" "${run#*=}" "${queue#*=}" "${times#*=}"
 	done <<<"$slurped"
 }
 
-states() { window states_window "$1" && judge_states "$1"; }
+states() { window states_window "$1" && judge_states; }
 
 # Parts are missing then, but none is longer than it was.
 faulty() {
 	[ -x "$built/faults/latscope" ] || { skip 'switches that are not seen' 'no faults are built for this machine' && return; }
 	local latscope=$built/faults/latscope faulty=1
 
-	window states_window "$1" && judge_states "$1"
+	window states_window "$1" && judge_states
 	within 'switches that are not seen: what is missing is unknown' 1 "${known[unknown_ns]-0}" $((known[life_ns] / 20))
 }
 

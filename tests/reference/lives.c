@@ -473,7 +473,6 @@ static void run_program(const char *path)
 	}
 	must(waitpid(pid, NULL, 0) == pid, "waitpid");
 	claim(name, "timer", 4 * STEP_NS * 99 / 100, clock__now_ns() - begin_ns);
-	claim(name, "other", 0, STEP_NS / 10);
 }
 
 /* ---- threads that come and go ---- */

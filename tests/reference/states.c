@@ -3,12 +3,12 @@
  * states [-w] DIR ROUNDS: threads, each of which waits for one known thing ROUNDS times, and takes
  * the time of each wait by two clock reads. DIR is on a disk. For each thread, before done=1:
  *
- *   state=NAME tid=TID ns=SUM least_ns=LEAST run_ns=RUN queue_ns=QUEUE
+ *   state=NAME tid=TID ns=SUM least_ns=LEAST run_ns=RUN queue_ns=QUEUE times=TIMES
  *
  * SUM is what its waits took, LEAST what they must have taken, RUN and QUEUE what the kernel says
- * that the thread had of a CPU and waited for one meanwhile. The thread is called NAME. So its time
- * in that state is at most SUM, and at least SUM - RUN - QUEUE. Before and after its rounds it
- * waits for a futex.
+ * that the thread had of a CPU and waited for one meanwhile, TIMES how often it got one. The thread
+ * is called NAME. So its time in that state is at most SUM, and at least SUM - RUN - QUEUE. Before
+ * and after its rounds it waits for a futex.
  */
 #include <limits.h>
 #include <poll.h>
@@ -370,9 +370,9 @@ int main(int argc, char **argv)
 		reference_parked(getpid(), workers[i].tid, SYS_futex);
 
 	for (size_t i = 0; i < WORKERS; i++)
-		printf("state=%s tid=%d ns=%lu least_ns=%lu run_ns=%lu queue_ns=%lu\n",
+		printf("state=%s tid=%d ns=%lu least_ns=%lu run_ns=%lu queue_ns=%lu times=%lu\n",
 		       workers[i].name, workers[i].tid, workers[i].ns, workers[i].least_ns * rounds,
-		       workers[i].run_ns, workers[i].sched.run_delay_ns);
+		       workers[i].run_ns, workers[i].sched.run_delay_ns, workers[i].sched.pcount);
 	reference_wait("done");
 	pthread_barrier_wait(&barrier);
 	for (unsigned int i = 0; i < nr; i++)
