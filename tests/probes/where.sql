@@ -3,11 +3,13 @@
 CREATE TEMP VIEW rows AS SELECT *, cpu_ns + ready_ns + disk_ns + memory_ns + fault_ns + lock_ns + futex_ns + socket_ns + work_ns
 	+ timer_ns + child_ns + stopped_ns + other_ns + unknown_ns AS sum_ns FROM "where";
 SELECT 'rows=' || count(*), 'sums_off=' || sum(sum_ns <> life_ns), 'life_ns=' || sum(life_ns),
-	-- Of these the kernel hides switches while a CPU goes offline.
-	'unknown_ns=' || sum(unknown_ns * (comm NOT GLOB 'migration/*')),
+	'unknown_ns=' || sum(unknown_ns),
 	'negative=' || sum(min(cpu_ns, ready_ns, disk_ns, memory_ns, fault_ns, lock_ns, futex_ns, socket_ns, work_ns, timer_ns,
 		child_ns, stopped_ns, other_ns, unknown_ns, life_ns) < 0),
 	'ran_ns=' || sum(cpu_ns), 'run_ns=' || sum(run_ns) FROM rows;
+-- While a CPU goes offline, the kernel hides switches of its stoppers.
+SELECT 'unknown_of=' || coalesce(group_concat(comm || ' ' || unknown_ns, ', '), '') FROM rows
+	WHERE unknown_ns > 0 AND comm NOT GLOB 'migration/*';
 SELECT 'mechanism=' || mechanism FROM probe WHERE name = 'where';
 -- NAME.PART, of all threads or processes with this name
 SELECT comm || '.cpu=' || sum(cpu_ns), comm || '.ready=' || sum(ready_ns), comm || '.disk=' || sum(disk_ns),
