@@ -140,7 +140,7 @@ TEST(what_turns_out_to_be_unknown_is_made_good)
 	for (int reading = 0; reading < 3; reading++) {
 		sums__begin(&sums);
 		add_thread(report);
-		life += sums__gained(sums.ones[0], ns);
+		life += sums__parts(sums.ones[0], ns);
 		for (int i = 0; i < WHERE_STATES; i++)
 			told[i] += ns[i];
 		sums__keep(&sums);

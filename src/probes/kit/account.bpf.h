@@ -40,7 +40,7 @@ struct {
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
 	__type(value, struct where_thread);
-} threads SEC(".maps");
+} accounts SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -85,7 +85,7 @@ static __always_inline struct where_thread *account_of(const struct where_contro
 
 	if (line && line->task == (__u64)task)
 		return line;
-	return bpf_task_storage_get(&threads, task, NULL, 0);
+	return bpf_task_storage_get(&accounts, task, NULL, 0);
 }
 
 /*

@@ -20,7 +20,7 @@ void account_host__withdraw(const struct account_host *account)
 
 int account_host__share(struct bpf_object *obj, struct account_host **account)
 {
-	static const char *const names[] = { "account", "lines",  "threads",
+	static const char *const names[] = { "account", "lines",  "accounts",
 					     "ended",	"sleeps", "long_parts" };
 	int err = 0;
 

@@ -40,7 +40,7 @@ static __always_inline struct where_thread *make_entry(const struct where_contro
 	/* If it is there already, another task left it, whose end no program saw. */
 	if (!old || old == (__u64)task)
 		return line;
-	return bpf_task_storage_get(&threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return bpf_task_storage_get(&accounts, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
 static __always_inline void begin(const struct where_control *control, struct where_thread *own,
@@ -134,7 +134,7 @@ int BPF_PROG(executed, struct task_struct *task, int old_tid)
 	if (!line || line->task != (__u64)task)
 		return 0;
 	line->inherits = 1;
-	own = bpf_task_storage_get(&threads, task, line, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	own = bpf_task_storage_get(&accounts, task, line, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (own)
 		own->tid = task->pid;
 	free_line(control, old_tid, task);

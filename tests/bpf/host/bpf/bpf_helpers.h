@@ -42,6 +42,7 @@ __s64 bpf_perf_event_read(void *map, __u64 flags);
 #define bpf_loop(...) 0
 #endif
 #define bpf_get_stack(...) 0
+#define bpf_task_pt_regs(...) NULL
 #define bpf_get_task_stack(...) 0
 #define bpf_find_vma(...) 0
 #define bpf_kallsyms_lookup_name(...) (-1)
