@@ -469,10 +469,15 @@ static __always_inline void account_out(struct where_control *control, struct ta
 
 /* A sleep ended when it was woken up. */
 static __always_inline void end_sleep(struct where_control *control, struct task_struct *task,
-				      struct where_thread *own)
+				      struct where_thread *own, __u64 now, __u64 offset)
 {
-	__u64 woken_ns = own->woken_ns, ns = in_window(control, own->since_ns, woken_ns);
+	__u64 woken_ns = own->woken_ns + offset, ns;
 
+	if ((__s64)(woken_ns - own->since_ns) < 0) /* two clocks */
+		woken_ns = own->since_ns;
+	if ((__s64)(now - woken_ns) < 0)
+		woken_ns = now;
+	ns = in_window(control, own->since_ns, woken_ns);
 	own->woken_ns = 0;
 	if (ns)
 		add_sleep(control, task, own, ns);
@@ -481,14 +486,14 @@ static __always_inline void end_sleep(struct where_control *control, struct task
 
 /* It gets a CPU. */
 static __always_inline void account_in(struct where_control *control, struct task_struct *task,
-				       __u64 now)
+				       __u64 now, __u64 offset)
 {
 	struct where_thread *own = account_of(control, task);
 
 	if (!own)
 		return;
 	if (own->woken_ns)
-		end_sleep(control, task, own);
+		end_sleep(control, task, own, now, offset);
 	if (own->state != WHERE_READY) {
 		turn_unknown(control, own, WHERE_CPU, now);
 		return;
@@ -512,28 +517,29 @@ static __always_inline bool misses_switch(void)
 #define misses_switch() false
 #endif
 
-/* At sched_switch; `state` of prev: 0 if it stays runnable. */
-static __noinline int account_switch(struct task_struct *prev, struct task_struct *next,
-				     __u32 state, __u64 now)
+/*
+ * At sched_switch; `state` of prev: 0 if it stays runnable. `offset` is what `now` is more than the
+ * clock of account_woken().
+ */
+static __always_inline void account_switch(struct where_control *control, struct task_struct *prev,
+					   struct task_struct *next, __u32 state, __u64 now,
+					   __u64 offset)
 {
-	struct where_control *control = account_control();
-
-	if (!control || misses_switch())
-		return 0;
+	if (misses_switch())
+		return;
 	if (state & TASK_DEAD)
 		account_end(control, prev, now);
 	else if (prev->pid)
 		account_out(control, prev, state, now);
 	if (next->pid)
-		account_in(control, next, now);
-	return 0;
+		account_in(control, next, now, offset);
 }
 
 /*
- * At sched_wakeup: the thread becomes runnable. The sleep is added when it gets a CPU, as that
- * program has its entry, too.
+ * At sched_wakeup: the thread became runnable at `at`. The sleep is added when it gets a CPU, as
+ * that program has its entry, too.
  */
-static __always_inline void account_woken(struct task_struct *task)
+static __always_inline void account_woken(struct task_struct *task, __u64 at)
 {
 	struct where_control *control = account_control();
 	struct where_thread *own = control ? account_of(control, task) : NULL;
@@ -541,7 +547,7 @@ static __always_inline void account_woken(struct task_struct *task)
 	if (!own || own->state == WHERE_READY || own->woken_ns)
 		return;
 	if (own->state != WHERE_CPU)
-		own->woken_ns = bpf_ktime_get_ns();
+		own->woken_ns = at;
 	/* On its way to sleep it goes on; else it slept, and no program saw it. */
 	else if (bpf_core_field_exists(task->on_cpu) && !task_runs(task))
 		turn_unknown(control, own, WHERE_READY, bpf_ktime_get_ns());

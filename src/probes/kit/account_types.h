@@ -58,7 +58,11 @@ struct where_thread {
 	__u8 workload : 1; /* it descends from where_control.workload */
 	__u16 call; /* that it sleeps in */
 	__u64 since_ns;
-	__u64 woken_ns; /* a sleep ended then, and it waits for a CPU; 0: it still sleeps */
+	/*
+	 * A sleep ended then, and it waits for a CPU; 0: it still sleeps. In the kernel by the clock
+	 * of who keeps it: see where_control.offset_ns.
+	 */
+	__u64 woken_ns;
 	__u64 begin_ns; /* start of the account */
 	__u64 lock; /* address of the kernel lock that it waits for; 0: none */
 	__u64 ns[WHERE_STATES]; /* within the window, by state; not the part since since_ns */
@@ -141,6 +145,11 @@ struct where_control {
 	__u32 ended; /* entries that were added to `ended` since user space reset this */
 	__u32 workload; /* process ID: only its threads and descendants are read; 0: all */
 	__u32 pad;
+	/*
+	 * Added to woken_ns: CLOCK_MONOTONIC minus the scheduler's clock, within 10 us, if wakeups
+	 * are stamped by that; else 0.
+	 */
+	__u64 offset_ns;
 	__u64 hidden; /* switches that no program saw: at least */
 	__u64 dropped; /* long parts that found no room in `long_parts` */
 	__u64 lost_sleeps; /* sleeps that found no room in `sleeps` */

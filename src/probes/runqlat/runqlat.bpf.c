@@ -144,6 +144,8 @@ static __always_inline void end_request(struct lat_cell *cells_of_cpu, struct ta
 
 /* ---- stamps ---- */
 
+#define OFFSET_STEP_NS 10000 /* where_control.offset_ns is so exact */
+
 /*
  * The kernel stamps each task that it moves to another run queue as if it waited there. A sleeping
  * task does not wait: the stamp stays until the task gets a CPU, and further moves add the time
@@ -207,7 +209,7 @@ SEC("tp_btf/sched_wakeup")
 int BPF_PROG(stamps_wakeup, struct task_struct *task)
 {
 	if (hosts_account)
-		account_woken(task);
+		account_woken(task, queue_clock(task));
 	return check_stamp(task, task->sched_info.last_queued);
 }
 
@@ -218,7 +220,7 @@ int BPF_PROG(stamps_wakeup_why, struct task_struct *task)
 	__u64 queued = task->sched_info.last_queued;
 
 	if (hosts_account)
-		account_woken(task);
+		account_woken(task, queue_clock(task));
 	begin_quota(task, NULL);
 	return stamps_deceive() ? check_stamp(task, queued) : 0;
 }
@@ -407,18 +409,42 @@ static __always_inline bool stamps_switch_usual(__u64 *ctx, __u64 own_now)
 	return true;
 }
 
-SEC("tp_btf/sched_switch")
-int stamps_switch(__u64 *ctx)
+/* What CLOCK_MONOTONIC is more than the clock of stamps_wakeup. */
+static __always_inline __u64 wakeup_offset(struct where_control *account)
 {
-	__u64 now = 0;
+	struct runqlat_cpu *here = hosts_wakeups ? cpu_here() : NULL;
+	__u64 offset;
 
-	if (hosts_account) {
-		now = bpf_ktime_get_ns();
-		account_switch(PREV, NEXT, ctx[0] ? 0 : task_state(PREV), now);
-	}
+	if (!here || !here->clock.at_ns)
+		return hosts_wakeups ? account->offset_ns : 0;
+	offset = here->clock.offset_ns;
+	/* All CPUs read it: it is seldom written. */
+	if (offset - account->offset_ns + OFFSET_STEP_NS > 2 * OFFSET_STEP_NS)
+		account->offset_ns = offset;
+	return offset;
+}
+
+static __always_inline int stamps_switch_at(__u64 *ctx, __u64 now)
+{
 	if (plain && stamps_switch_usual(ctx, now))
 		return 0;
 	return stamps_switch_any(ctx, PREV, NEXT, now);
+}
+
+/* The account comes last: then the offset between the clocks is new. */
+SEC("tp_btf/sched_switch")
+int stamps_switch(__u64 *ctx)
+{
+	struct where_control *account = hosts_account ? account_control() : NULL;
+	__u64 now;
+
+	if (!account)
+		return stamps_switch_at(ctx, 0);
+	now = bpf_ktime_get_ns();
+	stamps_switch_at(ctx, now);
+	account_switch(account, PREV, NEXT, ctx[0] ? 0 : task_state(PREV), now,
+		       wakeup_offset(account));
+	return 0;
 }
 
 /* What the kernel has added to run_delay when the task migrated in the wait that is in flight. */

@@ -122,8 +122,22 @@ static int runqlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **sk
 	return 0;
 }
 
+static bool has_name(const char *const *names, int nr, const char *name)
+{
+	for (int i = 0; i < nr; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+static bool stamps_wakeups(const char *const *names, int nr)
+{
+	return has_name(names, nr, "stamps_wakeup") || has_name(names, nr, "stamps_wakeup_why");
+}
+
 /* The account of threads, in the programs of method stamps. */
-static int host_account(const struct bpf_probe *probe, struct bpf_object *obj)
+static int host_account(const struct bpf_probe *probe, struct bpf_object *obj,
+			const char *const *names, int nr)
 {
 	struct runqlat *runqlat = probe->skel;
 	int err = account_host__share(obj, &runqlat->account);
@@ -131,15 +145,8 @@ static int host_account(const struct bpf_probe *probe, struct bpf_object *obj)
 	if (err || !uses_stamps(probe))
 		runqlat->account = NULL;
 	runqlat->skel->rodata->hosts_account = runqlat->account;
+	runqlat->skel->rodata->hosts_wakeups = stamps_wakeups(names, nr);
 	return err;
-}
-
-static bool has_name(const char *const *names, int nr, const char *name)
-{
-	for (int i = 0; i < nr; i++)
-		if (!strcmp(names[i], name))
-			return true;
-	return false;
 }
 
 static void note_hosted(const struct runqlat *runqlat, const char *const *names, int nr)
@@ -149,8 +156,7 @@ static void note_hosted(const struct runqlat *runqlat, const char *const *names,
 	if (!account)
 		return;
 	account->has_switches = true;
-	account->has_wakeups =
-		has_name(names, nr, "stamps_wakeup") || has_name(names, nr, "stamps_wakeup_why");
+	account->has_wakeups = stamps_wakeups(names, nr);
 	account->has_wakers = has_name(names, nr, "why_waking");
 }
 
@@ -158,7 +164,7 @@ static int runqlat_prepare(struct bpf_probe *probe, struct bpf_object *obj)
 {
 	struct runqlat *runqlat = probe->skel;
 	const char *names[MORE_PROGRAMS];
-	int nr = more_programs(probe, names), err = host_account(probe, obj);
+	int nr = more_programs(probe, names), err = host_account(probe, obj, names, nr);
 
 	if (!err && uses_stamps(probe))
 		err = bpf_map__set_max_entries(runqlat->skel->maps.events, probe->cpus);

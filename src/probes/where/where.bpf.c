@@ -146,13 +146,18 @@ int BPF_PROG(executed, struct task_struct *task, int old_tid)
 SEC("tp_btf/sched_switch")
 int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	return account_switch(prev, next, preempt ? 0 : task_state(prev), bpf_ktime_get_ns());
+	struct where_control *control = account_control();
+
+	if (control)
+		account_switch(control, prev, next, preempt ? 0 : task_state(prev),
+			       bpf_ktime_get_ns(), 0);
+	return 0;
 }
 
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(woken, struct task_struct *task)
 {
-	account_woken(task);
+	account_woken(task, bpf_ktime_get_ns());
 	return 0;
 }
 
@@ -161,7 +166,10 @@ int BPF_PROG(woken, struct task_struct *task)
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(woken_new, struct task_struct *task)
 {
-	account_woken(task);
+	struct where_control *control = account_control();
+
+	if (control)
+		account_woken(task, bpf_ktime_get_ns() - control->offset_ns);
 	return 0;
 }
 
@@ -237,8 +245,11 @@ static __always_inline void copy_account(const struct where_control *control,
 	for (int i = 0; i < 8; i++) {
 		report.at_ns = bpf_ktime_get_ns();
 		bpf_probe_read_kernel(&report.account, sizeof(report.account), own);
-		if (is_consistent(control, &report.account))
+		if (is_consistent(control, &report.account)) {
+			if (report.account.woken_ns)
+				report.account.woken_ns += control->offset_ns;
 			return;
+		}
 	}
 	report.flags |= WHERE_TORN;
 }
