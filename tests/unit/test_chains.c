@@ -128,6 +128,16 @@ TEST(a_waker_without_long_parts_is_named)
 	assert_string_equal(chain__text(&chain, names, text), "t2 (2)");
 }
 
+TEST(a_kernel_thread_without_work_ends_the_chain)
+{
+	struct chain chain;
+
+	add(part_of(2, WHERE_WORK, 0, 68, 3));
+	chain = walk(add(part_of(1, WHERE_DISK, 10, 70, 2)));
+	assert_int_equal(chain.nr, 1);
+	assert_string_equal(chain__text(&chain, names, text), "t2 (2)");
+}
+
 TEST(a_timer_ends_the_chain)
 {
 	struct where_part part = part_of(1, WHERE_FUTEX, 10, 70, 0);

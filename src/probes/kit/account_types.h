@@ -54,7 +54,7 @@ struct where_thread {
 	__u64 task; /* the task_struct that has this entry; 0: it is free */
 	__u32 tid; /* of that task; 0: the entry is being made */
 	__u8 state; /* enum where_state, since... */
-	__u8 inherits : 1; /* it executed a program and has the ID and start of another thread */
+	__u8 inherits : 1; /* by an exec it has the ID and start of another thread */
 	__u8 workload : 1; /* it descends from where_control.workload */
 	__u16 call; /* that it sleeps in */
 	__u64 since_ns;

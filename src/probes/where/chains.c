@@ -77,6 +77,12 @@ static bool is_sleep(uint32_t what)
 	return what >> 16 != WHERE_CPU && what >> 16 != WHERE_READY;
 }
 
+/* A kernel thread that has nothing to do: whoever gave it work did not end an earlier wait. */
+static bool is_idle(uint32_t what)
+{
+	return what == WHERE_WHAT(WHERE_WORK, WHERE_NO_CALL);
+}
+
 void chains__walk(const struct chains *chains, const struct where_part *part, struct chain *chain)
 {
 	uint64_t from = part->begin_ns, to = part->end_ns;
@@ -96,7 +102,7 @@ void chains__walk(const struct chains *chains, const struct where_part *part, st
 		if (!is_sleep(part->what) || !part->waker_tid || chain->nr == CHAINS_DEPTH)
 			return;
 		part = longest(chains, part->waker_tid, from, to);
-		if (!part)
+		if (!part || is_idle(part->what))
 			return;
 		from = part->begin_ns > from ? part->begin_ns : from;
 		to = part->end_ns < to ? part->end_ns : to;
