@@ -247,7 +247,7 @@ static int end_opening(const struct record *record, const struct opening *openin
 {
 	if (opening->err == -ENOMEM)
 		return out_of_memory(record);
-	if (opening->ops->nr_metrics)
+	if (opening->ops->nr_metrics || opening->ops->accounts)
 		entry->filter = target__describe(&record->options.target, opening->request.config,
 						 opening->ops);
 	return opening->err ? refuse(record, opening->ops, opening->request.method, entry->refused,

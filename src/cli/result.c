@@ -24,7 +24,7 @@ static struct text_style style_of(const struct result *result)
 		.color = streams__color(),
 		.all_metrics = result->options->verbose,
 		.top = result->options->top,
-		.by = result->options->by,
+		.by = result->is_account ? result->options->by : 0,
 		.more_by = result->options->more_by,
 	};
 }

@@ -12,6 +12,7 @@
 #include <core/summary.h>
 #include <core/units.h>
 #include <print/probe_view.h>
+#include <print/text.h>
 
 #include "paint.h"
 
@@ -383,6 +384,7 @@ static int print_one(const struct view *view, FILE *out)
 	const struct run_probe *probe = probe_of(view), *rows = view->model.rows;
 	struct run_probe *one = calloc(1, sizeof(*one));
 	struct run *run = malloc(sizeof(*run));
+	const struct text_style style = { 0 };
 	char filter[TEXT];
 	int err = one && run ? 0 : -ENOMEM;
 
@@ -395,7 +397,7 @@ static int print_one(const struct view *view, FILE *out)
 			 view->bars.chosen.name);
 		*run = *view->model.run;
 		run->filter = filter;
-		err = probe_view__of(probe)->print(out, run, one, 0);
+		err = probe_view__of(probe)->print(out, run, one, &style);
 	}
 	if (one)
 		bars__free_rows(one);

@@ -218,7 +218,7 @@ complete() {
 	found=$(cd "$1" && echo *)
 	tap_match "$found" 'iolat.csv .*iolat.summary.json.* memlat.csv .*run.db runqlat' || return
 	[[ $found != *wal* ]] || { echo "the log was left: $found" && return 1; }
-	jq -es 'length == 3 and all(.complete and (.accounting | .balanced or .recursion_missed > 0 and .seen == .recorded +
+	jq -es 'all(.complete) and (map(.accounting // empty) | length == 3 and all(.balanced or .recursion_missed > 0 and .seen == .recorded +
 		.filtered + .missed_start + .unmatched + .map_full + .negative + .excluded + .continued))' "$1"/*.summary.json >/dev/null ||
 		{ jq -c '[.module, .complete, .accounting]' "$1"/*.summary.json && false; }
 }

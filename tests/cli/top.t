@@ -139,7 +139,7 @@ pressed s 's: by waits again' '\*waited.*worker.*hog'
 pressed '/ shel Enter' '/: also what is idle' 'shell \(300\) +S{32} +0 %'
 press Escape
 pressed '/ WORK Enter Enter' 'Enter: the parts of the process, as its command prints them' \
-	'process: worker \(100\).* 504 ms +50\.0 %.*20\.0 ms: worker \(102\).*holder \(101\): disk 19\.0 ms <[[:space:]]+softirq block'
+	'process: worker \(100\).* 504 ms +50\.0 %.*20\.0 ms +worker \(102\).*holder \(101\): disk 19\.0 ms <[[:space:]]+softirq block'
 ok 'Enter: nothing of others' lacks 'hog|shell|pool'
 pressed Enter 'Enter: back' 'filter: WORK'
 pressed Escape 'Escape: all rows' 'hog \(200\)'

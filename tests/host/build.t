@@ -7,7 +7,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES WERROR
 
 native=x86
 [ "$(uname -m)" = x86_64 ] || native=arm64
-objects=(src/*/*.bpf.c src/*/*/*.bpf.c)
+objects=(src/*/*/*.bpf.c)
 objects=("${objects[@]/%.c/.o}")
 
 # built OUT [ARG...]: make with these arguments builds the BPF objects in OUT

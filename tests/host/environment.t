@@ -102,7 +102,7 @@ if [ -n "${method-}" ]; then
 		record --method "$method" -d 50ms -o "$dir/refused"
 	got=$(recording "$dir/refused")
 	is 'the refused module has no files' "$(find "$got" -name "$module*")" ''
-	is 'the others have theirs' "$(find "$got" -name '*.summary.json' | wc -l)" 2
+	is 'the others have theirs' "$(find "$got" -name '*.summary.json' | wc -l)" 3
 	check 'report says why' 0 '' "$module: not measured: $method: .*balances.*balances" report "$got"
 	refuses 'report has no CSV of it' 1 "$module: $method: .*; needs " report --csv -P "$module" "$got"
 	run report --json "$got"
@@ -132,7 +132,7 @@ if [ -e "/sys/class/block/$part" ]; then
 		record --disk "${loop#/dev/}" --comm nobody -d 50ms -o "$dir/filtered"
 	is 'each says which filters are its own' "$(cd "$(recording "$dir/filtered")" &&
 		jq -r '"\(.module): \(.filter)"' ./*.summary.json)" "$(printf '%s\n' \
-		"iolat: comm nobody, disk ${loop#/dev/}" 'memlat: comm nobody' 'runqlat: comm nobody')"
+		"iolat: comm nobody, disk ${loop#/dev/}" 'memlat: comm nobody' 'runqlat: comm nobody' 'where: comm nobody')"
 else
 	skip 'a partition as a disk' 'no loop device with partitions'
 fi

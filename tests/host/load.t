@@ -108,7 +108,7 @@ skip_unless_able
 latscope=$dir/latscope run doctor # the copy of unprivileged
 recorded=$(sed '/^ringlat:/,$d' <<<"$out") # the rest is no part of record
 modules=$(grep -cE '^[a-z]+:' <<<"$recorded")
-is 'doctor knows the probes' "$modules" 5
+is 'doctor knows the probes' "$modules" 6
 ok 'doctor: its exit code tells whether each can run, in nothing but data' \
 	ended "$(($(grep -c '^  \* ' <<<"$recorded") == modules ? 0 : 77))" '' '^latscope [0-9.]+ on Linux .*\* is the default'
 ok 'doctor fits' fits

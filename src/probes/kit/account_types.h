@@ -59,8 +59,8 @@ struct where_thread {
 	__u16 call; /* that it sleeps in */
 	__u64 since_ns;
 	/*
-	 * A sleep ended then, and it waits for a CPU; 0: it still sleeps. In the kernel by the clock
-	 * of who keeps it: see where_control.offset_ns.
+	 * A sleep ended then, and it waits for a CPU; 0: it still sleeps. In the kernel by another
+	 * clock: see where_control.offset_ns.
 	 */
 	__u64 woken_ns;
 	__u64 begin_ns; /* start of the account */

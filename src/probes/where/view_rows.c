@@ -10,7 +10,7 @@
 #include "view_parts.h"
 #include "view_states.h"
 
-#define FOR_COLUMNS 23
+#define FOR_COLUMNS 21
 #define BECAUSE_COLUMNS 19
 #define FOR_SHOWN 3
 #define LEAST_SHARE 0.005 /* of its life: a smaller wait is not named */
@@ -138,7 +138,7 @@ void rows__print(FILE *out, const struct reasons *reasons, unsigned int top)
 	size_t shown = 0;
 
 	fprintf(out, "%-*s %8s %5s  %-*s  %s\n", TEXT_NAME_COLUMNS, "who waited", "waited", "life%",
-		FOR_COLUMNS, "for what, % of its life", "because of");
+		FOR_COLUMNS, "for what, % of life", "because of");
 	while (shown < accounts->nr && (!top || shown < top) &&
 	       (!shown || accounts->rows[shown].all_waited_ns > 0)) {
 		print_row(out, reasons, &accounts->rows[shown]);

@@ -571,6 +571,7 @@ static int end_interval(struct probe *probe, uint64_t at_ns)
 	where->next_ns = now_ns + REST * (now_ns - begin_ns);
 	if (!err)
 		check(where, &probe->entry->check.time);
+	snprintf(probe->entry->check.source, RUN_NAME, "the kernel's own accounts of threads");
 	say_lacks(where, probe->entry->check.why);
 	if (!err)
 		err = columns__add(probe->entry->table, probe->entry->more[RUN_SLEEPS], time_ns,
