@@ -19,6 +19,7 @@
  */
 #define PER_METRIC 8192ULL
 #define PER_KEY 1024ULL
+#define PER_CELL 128ULL /* of a key of a table: a column */
 
 uint64_t size_limits__floor(const struct rundir *rundir, uint64_t asked)
 {
@@ -64,6 +65,20 @@ static int measure(const struct rundir *rundir, uint64_t *size, uint64_t *log)
 	return 0;
 }
 
+static uint64_t of_tables(const struct run_probe *probe)
+{
+	char name[RUN_NAME];
+	uint64_t cells = 0;
+
+	for (unsigned int i = 0; i < RUN_TABLES; i++) {
+		const struct table *table = run__table(probe, i, name);
+
+		if (table)
+			cells += table__keys(table) * table__columns(table);
+	}
+	return PER_CELL * cells;
+}
+
 /* Bytes that the files will grow by when the recording is closed. */
 static uint64_t yet_to_come(const struct run *run, uint64_t log)
 {
@@ -72,6 +87,7 @@ static uint64_t yet_to_come(const struct run *run, uint64_t log)
 	for (unsigned int i = 0; i < run->nr_probes; i++) {
 		bytes += PER_METRIC * (run->probes[i].nr_metrics + 1);
 		bytes += PER_KEY * run->probes[i].total.nr_keys;
+		bytes += of_tables(&run->probes[i]);
 	}
 	return bytes;
 }

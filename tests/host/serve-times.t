@@ -95,6 +95,6 @@ at() { cp "$dir/$1" "$dir/metrics" && spent "$2"; }
 within 'a snapshot has the time of the clock' $(($(at before clock) - 1000000)) "$(in_snapshot timer_ns)" $(($(at after clock) + 1000000))
 is 'which only sleeps' "$(in_snapshot life_ns-timer_ns)" "$(in_snapshot cpu_ns+ready_ns)"
 run report "$snapshot"
-like 'report shows it' "$out" 'where: threads .* lived '
+like 'report shows it' "$out" 'the machine: [0-9,]+ threads .*lived '
 serve_ends_silently 'it ends'
 done_testing

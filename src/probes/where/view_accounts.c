@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,9 +168,10 @@ static void drop_kernel_sleeps(struct accounts *accounts, const struct table *pa
 			continue;
 		row = find_row(accounts, parts, table__key(sleeps, key, PARTS_PID),
 			       table__key(sleeps, key, PARTS_COMM).text);
-		add_waited(&accounts->all, WHERE_OTHER, -ns);
+		add_waited(&accounts->all, WHERE_OTHER,
+			   -fmin(ns, accounts->all.waited_ns[WHERE_OTHER]));
 		if (row)
-			add_waited(row, WHERE_OTHER, -ns);
+			add_waited(row, WHERE_OTHER, -fmin(ns, row->waited_ns[WHERE_OTHER]));
 	}
 }
 
