@@ -2,9 +2,10 @@
 /*
  * With LD_PRELOAD: bpf() fails for the programs that FAIL_LOAD and FAIL_ATTACH name, with the given
  * errno ("stamps_switch=7 mark=24"); a name has at most 15 characters. With SLOW_LOAD=PATH, loads
- * of our programs wait while PATH exists. With SPOIL=NAME, each program whose name begins with NAME
- * begins with an instruction that no kernel's verifier takes: 32-bit arithmetic on the context.
- * With NO_LOOKUP=NAME, nothing can be looked up in the map NAME by a system call.
+ * of our programs by other threads than the main one wait while PATH exists. With SPOIL=NAME, each
+ * program whose name begins with NAME begins with an instruction that no kernel's verifier takes:
+ * 32-bit arithmetic on the context. With NO_LOOKUP=NAME, nothing can be looked up
+ * in the map NAME by a system call.
  *
  * With HOLD=PREFIX, there is a file PREFIX.PID of two bytes. The process waits while the first byte
  * is "1" after the attach, before its window opens, and while it is "2" after the window has
@@ -64,7 +65,7 @@ static void wait_for_go(void)
 {
 	const char *path = getenv("SLOW_LOAD");
 
-	while (path && !access(path, F_OK))
+	while (path && gettid() != getpid() && !access(path, F_OK))
 		usleep(1000);
 }
 

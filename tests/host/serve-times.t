@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../cli/serve.sh"
 skip_unless_able
 cgroup_new || skip_all 'no cgroup can be made here'
-mkdir "$cgroup"/{clock,work,other}
+mkdir "$cgroup"/{clock,busy,other}
 name=/${cgroup##*/}
 
 # in_cgroup NAME CMD...: starts it there, as $!
@@ -18,10 +18,10 @@ mkfifo "$dir/never"
 exec 3<>"$dir/never" # both ends, so that who reads waits for ever
 
 in_cgroup clock sleep 1000
-for _ in 1 2 3 4 5; do in_cgroup work sleep 1000; done
-for _ in 1 2 3; do in_cgroup work cat; done
+for _ in 1 2 3 4 5; do in_cgroup busy sleep 1000; done
+for _ in 1 2 3; do in_cgroup busy cat; done
 readers=("${servers[@]: -3}")
-for _ in 1 2; do in_cgroup work sh -c 'while :; do :; done'; done
+for _ in 1 2; do in_cgroup busy sh -c 'while :; do :; done'; done
 
 # spent CGROUP [STATE]: ns in $dir/metrics, of all states if none is given
 spent() {
@@ -44,16 +44,16 @@ gained() {
 threads() { echo $((1000 * $(gained "$@") / $(gained clock))); }
 
 serve_start
-known() { scrape before && [ "$(spent clock timer)" -gt 0 ] && [ "$(spent work)" -gt 0 ]; }
+known() { scrape before && [ "$(spent clock timer)" -gt 0 ] && [ "$(spent busy)" -gt 0 ]; }
 ok 'both cgroups are exported' wait_for known
 ok 'promtool finds nothing' quiet promtool check metrics <"$dir/metrics"
 ok 'it is a counter in seconds' has '# TYPE latscope_time_seconds_total counter'
-ok 'its path is told' has "latscope_cgroup_info{cgroup=\"$name/work\",path=\"$name/work\"} 1"
+ok 'its path is told' has "latscope_cgroup_info{cgroup=\"$name/busy\",path=\"$name/busy\"} 1"
 ok 'time passes' wait_for ticks 3
-within 'five sleep' 4950 "$(threads work timer)" 5050
-within 'three read a pipe' 2970 "$(threads work socket)" 3030
-within 'two have a CPU or wait for one' 1980 $(($(threads work cpu) + $(threads work ready))) 2020
-within 'the states sum to the threads' 9950 "$(threads work)" 10050
+within 'five sleep' 4950 "$(threads busy timer)" 5050
+within 'three read a pipe' 2970 "$(threads busy socket)" 3030
+within 'two have a CPU or wait for one' 1980 $(($(threads busy cpu) + $(threads busy ready))) 2020
+within 'the states sum to the threads' 9950 "$(threads busy)" 10050
 within 'the clock only sleeps' 990 "$(threads clock timer)" 1000
 get /metrics -H 'Accept: application/openmetrics-text' >"$dir/open"
 ok 'OpenMetrics has it, too' grep -q '^# TYPE latscope_time_seconds counter$' "$dir/open"
@@ -62,26 +62,26 @@ is 'each cgroup has every state' "$(grep -c "^latscope_time_seconds_total{cgroup
 # ---- threads end, others move, the cgroup goes ----
 
 scrape before
-before=$(spent work socket)
+before=$(spent busy socket)
 moved=$(spent clock)
 kill "${readers[@]}"
 for pid in "${servers[@]:1:5}"; do echo "$pid" >"$cgroup/other/cgroup.procs"; done # those that sleep
-quiet_now() { scrape before && wait_for ticks 1 && [ "$(gained work socket)" = 0 ] && [ "$(gained work timer)" = 0 ]; }
+quiet_now() { scrape before && wait_for ticks 1 && [ "$(gained busy socket)" = 0 ] && [ "$(gained busy timer)" = 0 ]; }
 ok 'they are gone from the cgroup' wait_for quiet_now
-ok 'what ended threads had stays' test "$(spent work socket)" -ge "$before"
+ok 'what ended threads had stays' test "$(spent busy socket)" -ge "$before"
 within 'those that moved go on in the other' 4950 "$(threads other timer)" 5050
 within 'and bring nothing of their past' 1 "$(spent other)" $((5 * ($(spent clock) - moved)))
-before=$(spent work)
-echo 1 >"$cgroup/work/cgroup.kill"
-eventually cgroup_gone "$cgroup/work"
-still() { scrape before && wait_for ticks 1 && [ "$(gained work)" = 0 ]; }
+before=$(spent busy)
+echo 1 >"$cgroup/busy/cgroup.kill"
+eventually cgroup_gone "$cgroup/busy"
+still() { scrape before && wait_for ticks 1 && [ "$(gained busy)" = 0 ]; }
 ok 'time passes without it' wait_for still
-ok 'its counters stay' test "$(spent work)" -ge "$before"
+ok 'its counters stay' test "$(spent busy)" -ge "$before"
 
 # A service that starts again goes on counting.
-mkdir "$cgroup/work"
-in_cgroup work sleep 1000
-again() { scrape after && [ "$(gained work timer)" -gt 0 ]; }
+mkdir "$cgroup/busy"
+in_cgroup busy sleep 1000
+again() { scrape after && [ "$(gained busy timer)" -gt 0 ]; }
 ok 'one of the same name goes on' wait_for again
 
 # ---- the flight recorder has the same ----

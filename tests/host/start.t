@@ -21,6 +21,7 @@ measured() { jq -rs 'map(select(.complete) | .module) | sort | join(" ")' "$(rec
 memlat='mark='
 runqlat='stamps_switch= stored_switch='
 iolat='stamps_complete= hashed_complete='
+where='read_threads='
 
 # unlike TITLE TEXT REGEX
 has_not() { [[ ! $1 =~ $2 ]] || { printf 'got:\n%s\nwanted no match of:\n%s\n' "$1" "$2" && false; }; }
@@ -39,7 +40,7 @@ names=$(programs "$pid")
 kill -INT "$pid" # not before: on a busy machine the names take a while
 finish
 ok 'one probe cannot be attached: exit status, one line' ended 0 "^$(reason iolat 'Too many open files')\$" 'memlat.*runqlat'
-is 'one probe cannot be attached: the others are recorded' "$(measured)" 'memlat runqlat'
+is 'one probe cannot be attached: the others are recorded' "$(measured)" 'memlat runqlat where'
 unlike 'one probe cannot be attached: it leaves no program' "$names" 'stamps_complete|hashed_complete|stamps_requeue'
 like 'one probe cannot be attached: the others have theirs' "$names" 'mark .*prime'
 ok 'one probe cannot be attached: nothing is left' unloaded "$held"
@@ -60,13 +61,13 @@ ok 'two probes cannot be loaded: each has its own reason' ended 0 \
 	"^$(reason memlat "prog 'mark'[^\\n]*Argument list too long")"$'\n'"$(reason iolat "prog 'stamps_complete'[^\\n]*Too many open files in system")\$" \
 	'runqlat'
 unlike 'two probes cannot be loaded: not that of the other' "$(grep memlat "$dir/stderr")" 'complete|open files'
-is 'two probes cannot be loaded: the third is recorded' "$(measured)" runqlat
+is 'two probes cannot be loaded: the others are recorded' "$(measured)" 'runqlat where'
 
-preload "FAIL_LOAD=${memlat//=/=7} ${runqlat//=/=7} ${iolat//=/=7}"
+preload "FAIL_LOAD=${memlat//=/=7} ${runqlat//=/=7} ${iolat//=/=7} ${where//=/=7}"
 rm -rf "$dir/runs"
 run record -q -d 300ms -o "$dir/runs"
 ok 'no probe can be loaded: exit status, their order' ended 77 \
-	"^$(reason memlat 'Argument list')"$'\n'"$(reason runqlat 'Argument list')"$'\n'"$(reason iolat 'Argument list')\$" ''
+	"^$(reason where 'Argument list')"$'\n'"$(reason memlat 'Argument list')"$'\n'"$(reason runqlat 'Argument list')"$'\n'"$(reason iolat 'Argument list')\$" ''
 ok 'no probe can be loaded: no recording' [ ! -e "$dir/runs" ]
 
 # slowly: starts latscope record, and waits until its threads load programs

@@ -126,7 +126,7 @@ else
 	ok 'record has tiers with the other probes, and their latencies are true' about "$(recorded_latency)" 180
 	calm
 	is 'record has tiers with the other probes: exit status' "$status" 0
-	is 'record has tiers with the other probes' "$(probes)" memlat,runqlat,iolat,tierlat
+	is 'record has tiers with the other probes' "$(probes)" where,memlat,runqlat,iolat,tierlat
 	ok 'a row a tier and interval, at its end' tap_same "$(recorded 'SELECT count(*) FROM tierlat
 		JOIN interval ON interval.id = tierlat.interval AND time_ns = end_ns')" \
 		"$(recorded 'SELECT 2 * count(*) FROM interval')"
@@ -145,7 +145,7 @@ else
 	rm -rf "$dir/runs"
 	check 'record has tiers and processes' 0 '' 'rmid: .*tierlat: ' \
 		record -q --rmid --tiers-at "icx:6:$emu/cpu" -o "$dir/runs" -- "$latscope" load hog -q -d 500ms
-	is 'record has tiers and processes: both are measured' "$(probes)" memlat,runqlat,iolat,rmid,tierlat
+	is 'record has tiers and processes: both are measured' "$(probes)" where,memlat,runqlat,iolat,rmid,tierlat
 	ok 'record has tiers and processes: a row a tier, at the end' tap_same 2 \
 		"$(recorded 'SELECT count(*) FROM tierlat, meta WHERE name = "duration_ns" AND time_ns = value')"
 	ok 'record has tiers and processes: a row a process and ms, in between' \
@@ -158,7 +158,7 @@ else
 	check 'record goes on without tiers that are refused' 0 \
 		'^latscope: tierlat cannot run on this machine: .*does not let this user open' \
 		'tierlat: not measured: ' record -q --tiers-at "icx:6:$emu/cpu" -d 100ms -o "$dir/runs"
-	is 'record goes on without tiers: the others are measured' "$(probes)" memlat,runqlat,iolat
+	is 'record goes on without tiers: the others are measured' "$(probes)" where,memlat,runqlat,iolat
 	rm -rf "$dir/runs"
 	found
 	tell 'poke socket=0 reg=0xe01 value=0x400135'

@@ -8,7 +8,7 @@
  * Maps are defined here, so only one file of an object may include this. The includer defines
  * `config`: the filters say whose accounts are read.
  *
- * All changes but those of `lock` and `holder` are made under the lock of the thread's run queue.
+ * All changes but those of `lock` are made under the lock of the thread's run queue.
  */
 #ifndef LATSCOPE_PROBES_KIT_ACCOUNT_BPF_H
 #define LATSCOPE_PROBES_KIT_ACCOUNT_BPF_H
@@ -204,18 +204,16 @@ static __always_inline void add_sleep(struct where_control *control, struct task
 	add_reason(control, task, own, ns);
 }
 
-/* Ends a part, and begins the next one. Returns how long the one that ends is. */
-static __always_inline __u64 turn(const struct where_control *control, struct where_thread *own,
-				  __u32 to, __u64 now)
+/* Ends a part, and begins the next one. */
+static __always_inline void turn(const struct where_control *control, struct where_thread *own,
+				 __u32 to, __u64 now)
 {
 	__u32 state = own->state;
-	__u64 ns = in_window(control, own->since_ns, now);
 
 	if (state < WHERE_STATES)
-		own->ns[state] += ns;
+		own->ns[state] += in_window(control, own->since_ns, now);
 	own->since_ns = now;
 	own->state = to;
-	return ns;
 }
 
 /* The same of a part that cannot have been what it seemed to be. */
@@ -332,16 +330,12 @@ static __always_inline struct where_part *begin_part(struct where_control *contr
 	}
 	part->begin_ns = own->since_ns;
 	part->end_ns = now;
-	part->lock = own->lock;
-	part->args[0] = part->args[1] = 0;
 	part->what = WHERE_WHAT(own->state, own->call);
-	part->holder = own->holder;
 	part->tid = task->pid;
 	part->tgid = task->tgid;
 	part->waker_tid = part->waker_tgid = part->waker_source = 0;
 	part->stack_size = 0;
 	part->wanted = account_wanted(control, task, own);
-	part->pad = 0;
 	__builtin_memset(part->waker_comm, 0, sizeof(part->waker_comm));
 	bpf_probe_read_kernel_str(part->comm, sizeof(part->comm), task->comm);
 	return part;

@@ -40,5 +40,5 @@ int account_host__share(struct bpf_object *obj, struct account_host **account)
 void account_host__leave(void)
 {
 	if (offered)
-		offered->has_switches = offered->has_wakeups = offered->has_wakers = false;
+		offered->has_switches = offered->has_wakeups = false;
 }

@@ -16,8 +16,7 @@ struct bpf_object;
 
 struct account_host {
 	const struct bpf_object *obj; /* loaded; its maps are the account */
-	bool explains; /* long parts are sent */
-	bool has_switches, has_wakeups, has_wakers; /* hosted */
+	bool has_switches, has_wakeups; /* hosted */
 };
 
 /* The account must stay until account_host__withdraw(). */

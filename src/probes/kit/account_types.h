@@ -67,8 +67,8 @@ struct where_thread {
 	__u64 lock; /* address of the kernel lock that it waits for; 0: none */
 	__u64 ns[WHERE_STATES]; /* within the window, by state; not the part since since_ns */
 	struct where_sleep sleeps[WHERE_SLEEPS];
-	__u32 holder; /* TID of the one that held the lock; 0: unknown */
 	__u32 pass; /* where_control.pass when it was read last, or when it began */
+	__u32 pad;
 	__u64 cgroup; /* of sums by cgroup: in which the next reading finds this account */
 };
 _Static_assert(sizeof(struct where_thread) == 256, "where_thread: four cache lines");
@@ -118,21 +118,17 @@ struct where_sleep_key {
 
 struct where_part {
 	__u64 begin_ns, end_ns;
-	__u64 lock; /* see struct where_thread, as the next ones */
-	__u64 args[2]; /* of the system call */
-	__u32 what;
-	__u32 holder;
+	__u32 what; /* WHERE_WHAT() */
+	__u32 wanted; /* the filters accept the thread; others are for chains */
 	__u32 tid, tgid;
-	__u32 waker_tid,
-		waker_tgid; /* 0: no task, or unknown; of a sleep only, as all that follows */
+	/* Of a sleep only, as all that follows but comm; 0: no task, or unknown. */
+	__u32 waker_tid, waker_tgid;
 	__u32 waker_source; /* enum why_source */
 	__s32 stack_size; /* bytes of `stack`; negative: it could not be taken */
-	__u32 wanted; /* the filters accept the thread; others are for chains */
-	__u32 pad;
 	char comm[LAT_COMM_LEN], waker_comm[LAT_COMM_LEN];
 	__u64 stack[WHERE_FRAMES]; /* kernel, innermost first */
 };
-_Static_assert(sizeof(struct where_part) == 304, "where_part has no padding");
+_Static_assert(sizeof(struct where_part) == 272, "where_part has no padding");
 
 /* What its programs have in common: the one element of `account`. */
 struct where_control {

@@ -5,29 +5,9 @@
 
 #include "account.bpf.h"
 
-static __always_inline __u64 first_argument(struct pt_regs *regs)
-{
-#if defined(__TARGET_ARCH_x86)
-	return regs->di;
-#else
-	return regs->orig_x0;
-#endif
-}
-
-static __always_inline __u64 second_argument(struct pt_regs *regs)
-{
-#if defined(__TARGET_ARCH_x86)
-	return regs->si;
-#else
-	return regs->regs[1];
-#endif
-}
-
 static __always_inline void describe_sleep(struct where_part *part, struct task_struct *task,
 					   struct task_struct *waker, __u32 source)
 {
-	struct pt_regs *regs;
-
 	part->waker_source = source;
 	if (source == WHY_NO_SOURCE) {
 		part->waker_tid = waker->pid;
@@ -35,12 +15,6 @@ static __always_inline void describe_sleep(struct where_part *part, struct task_
 		bpf_probe_read_kernel_str(part->waker_comm, sizeof(part->waker_comm), waker->comm);
 	}
 	part->stack_size = bpf_get_task_stack(task, part->stack, sizeof(part->stack), 0);
-	if ((part->what & (WHERE_NO_CALL | WHERE_IN_FAULT | WHERE_CALL_32)) ||
-	    !bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
-		return;
-	regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	part->args[0] = first_argument(regs);
-	part->args[1] = second_argument(regs);
 }
 
 /*

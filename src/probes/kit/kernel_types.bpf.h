@@ -70,9 +70,7 @@ struct user_pt_regs { /* arch/arm64/include/uapi/asm/ptrace.h */
 	__u64 sp, pc, pstate;
 };
 struct pt_regs { /* arch/arm64/include/asm/ptrace.h */
-	__u64 regs[31];
 	__u64 pstate;
-	__u64 orig_x0;
 	__s32 syscallno;
 } __attribute__((preserve_access_index));
 typedef struct user_pt_regs bpf_user_pt_regs_t;
@@ -222,14 +220,6 @@ struct atomic_long {
 
 struct rw_semaphore {
 	struct atomic_long owner; /* not with CONFIG_PREEMPT_RT */
-};
-
-struct mutex {
-	struct atomic_long owner; /* not with CONFIG_PREEMPT_RT */
-};
-
-struct rt_mutex_base {
-	struct task_struct *owner;
 };
 
 struct mm_struct {
@@ -474,11 +464,7 @@ enum req_flag_bits { /* include/linux/blk_types.h */
 #define JOBCTL_TRAP_FREEZE (1UL << 23) /* include/linux/sched/jobctl.h */
 #define TS_COMPAT 0x2 /* arch/x86/include/asm/thread_info.h */
 #define PSR_MODE32_BIT 0x10 /* arch/arm64/include/uapi/asm/ptrace.h */
-#define LCB_F_SPIN (1U << 0) /* include/trace/events/lock.h, as the next ones */
-#define LCB_F_READ (1U << 1)
-#define LCB_F_WRITE (1U << 2)
-#define LCB_F_RT (1U << 3)
-#define LCB_F_MUTEX (1U << 5)
+#define LCB_F_SPIN (1U << 0) /* include/trace/events/lock.h */
 #define HARDIRQ_MASK 0x000f0000 /* in preempt_count: include/linux/preempt.h, as the next ones */
 #define NMI_MASK 0x00f00000
 #define HARDIRQ_MASK_BESIDE_DISABLE 0x0f000000 /* 7.x, where it counts disabled interrupts, too */

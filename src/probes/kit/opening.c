@@ -47,14 +47,6 @@ static bool start(pthread_t *thread, struct opening *opening)
 	return !err;
 }
 
-/* The last one takes longest, so it goes first, in this thread. */
-static unsigned int choose_first(const struct opening openings[], unsigned int nr)
-{
-	while (nr > 1 && !openings[nr - 1].ops->bpf)
-		nr--;
-	return nr ? nr - 1 : 0;
-}
-
 /* Opens the probe whose account others may host: see account_host.h. */
 static void open_account(struct opening openings[], unsigned int nr, bool opened[])
 {
@@ -65,18 +57,28 @@ static void open_account(struct opening openings[], unsigned int nr, bool opened
 	}
 }
 
+/* The last one takes longest, so it goes first, in this thread. */
+static unsigned int choose_first(const struct opening openings[], unsigned int nr,
+				 const bool opened[])
+{
+	while (nr > 1 && (opened[nr - 1] || !openings[nr - 1].ops->bpf))
+		nr--;
+	return nr ? nr - 1 : 0;
+}
+
 void opening__all(struct opening openings[], unsigned int nr)
 {
-	unsigned int first = choose_first(openings, nr);
 	bool started[RUN_PROBES] = { 0 }, opened[RUN_PROBES];
+	unsigned int first;
 	pthread_t threads[RUN_PROBES];
 
 	/* An arena of each thread would keep the memory that libbpf needs for a moment. */
 	mallopt(M_ARENA_MAX, 1);
 	opening__begin_turn();
 	open_account(openings, nr, opened);
+	first = choose_first(openings, nr, opened);
 	for (unsigned int i = 0; i < nr; i++)
-		if (i != first && openings[i].ops->bpf)
+		if (i != first && !opened[i] && openings[i].ops->bpf)
 			started[i] = start(&threads[i], &openings[i]);
 	/* The first one, then those without a thread. */
 	for (unsigned int n = 0; n < nr; n++) {

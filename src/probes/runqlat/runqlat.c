@@ -11,7 +11,7 @@
 #include <probes/kit/account_host.h>
 #include <probes/kit/bpf_steps.h>
 #include <probes/kit/kernel.h>
-#include <probes/kit/preempt_count.h>
+#include <symbols/kallsyms.h>
 
 #include "queue_clock.h"
 #include "types.h"
@@ -66,32 +66,70 @@ static bool uses_stamps(const struct bpf_probe *probe)
 
 #define MORE_PROGRAMS 20
 
+/* Since 6.12 a stamp does not always mean a wait; with --why, wakeups begin anew what is kept. */
+static bool stamps_wakeups(const struct bpf_probe *probe)
+{
+	return uses_stamps(probe) &&
+	       (probe->config.why || kernel__has_member("sched_entity", "sched_delayed"));
+}
+
 /*
  * The programs that only some kernels or options need. Since 6.12 a stamp does not always mean a
  * wait: stamps_migrate and stamps_wakeup find out.
  */
 static int more_programs(const struct bpf_probe *probe, const char *names[MORE_PROGRAMS])
 {
+	static const char *const why[] = {
+		"stamps_migrate_why", "stamps_wakeup_why", "why_waking",	 "why_raised",
+		"why_irq_begins",     "why_irq_ends",	   "why_softirq_begins", "why_softirq_ends",
+		"why_timer_begins",   "why_timer_ends",	   "why_work_starts",
+	};
+	static const char *const vectors[] = { "why_work_begins",   "why_work_ends",
+					       "why_call_begins",   "why_call_ends",
+					       "why_single_begins", "why_single_ends" };
 	const struct runqlat *runqlat = probe->skel;
 	int nr = 0;
 
 	if (uses_stamps(probe) && probe->config.why) {
-		names[nr++] = "stamps_migrate_why";
-		names[nr++] = "stamps_wakeup_why";
-		names[nr++] = "why_waking";
-		names[nr++] = "why_work_starts";
-		for (const char *const *name = preempt_count_programs; *name; name++)
-			names[nr++] = *name;
-		for (const char *const *name = preempt_count_vectors; runqlat->blind && *name;
-		     name++)
-			names[nr++] = *name;
-	} else if (uses_stamps(probe) && kernel__has_member("sched_entity", "sched_delayed")) {
+		for (size_t i = 0; i < sizeof(why) / sizeof(why[0]); i++)
+			names[nr++] = why[i];
+		for (size_t i = 0; runqlat->blind && i < sizeof(vectors) / sizeof(vectors[0]); i++)
+			names[nr++] = vectors[i];
+	} else if (stamps_wakeups(probe)) {
 		names[nr++] = "stamps_migrate";
 		names[nr++] = "stamps_wakeup";
 	}
 	if (probe->config.metrics & WAKEUP)
 		names[nr++] = "requested";
 	return nr;
+}
+
+/* Tells the programs where x86 keeps preempt_count, if the kernel tells. */
+static void find_preempt_count(struct runqlat *runqlat)
+{
+#ifdef __x86_64__
+	struct kallsyms symbols;
+	struct kallsym symbol;
+	uint64_t count = 0, offsets = 0;
+
+	runqlat->blind = true;
+	if (kallsyms__open(&symbols, KALLSYMS_PATH))
+		return;
+	while (!(count && offsets) && kallsyms__next(&symbols, &symbol)) {
+		if (!strcmp(symbol.name, "__preempt_count") || !strcmp(symbol.name, "pcpu_hot"))
+			count = symbol.address;
+		else if (!strcmp(symbol.name, "__per_cpu_offset"))
+			offsets = symbol.address;
+	}
+	kallsyms__close(&symbols);
+	runqlat->blind = !count || !offsets;
+	if (runqlat->blind)
+		return;
+	runqlat->skel->rodata->preempt_count_at = count;
+	runqlat->skel->rodata->per_cpu_offsets_at = offsets;
+#else
+	(void)runqlat;
+#endif
 }
 
 static bool is_plain(const struct lat_config *config)
@@ -115,29 +153,19 @@ static int runqlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **sk
 	}
 	PROBE_CONFIGURE(runqlat->skel, probe);
 	runqlat->skel->rodata->plain = is_plain(&probe->config);
-	if (probe->config.why)
-		runqlat->blind = !PREEMPT_COUNT_FIND(runqlat->skel->rodata);
+	if (probe->config.why) {
+		find_preempt_count(runqlat);
+		/* It and the layout of the count came together, in 7.x. */
+		runqlat->skel->rodata->counts_disable =
+			kernel__has_function("_raw_spin_lock_irq_disable");
+	}
 	probe->skel = runqlat;
 	*skeleton = runqlat->skel->skeleton;
 	return 0;
 }
 
-static bool has_name(const char *const *names, int nr, const char *name)
-{
-	for (int i = 0; i < nr; i++)
-		if (!strcmp(names[i], name))
-			return true;
-	return false;
-}
-
-static bool stamps_wakeups(const char *const *names, int nr)
-{
-	return has_name(names, nr, "stamps_wakeup") || has_name(names, nr, "stamps_wakeup_why");
-}
-
 /* The account of threads, in the programs of method stamps. */
-static int host_account(const struct bpf_probe *probe, struct bpf_object *obj,
-			const char *const *names, int nr)
+static int host_account(const struct bpf_probe *probe, struct bpf_object *obj)
 {
 	struct runqlat *runqlat = probe->skel;
 	int err = account_host__share(obj, &runqlat->account);
@@ -145,26 +173,15 @@ static int host_account(const struct bpf_probe *probe, struct bpf_object *obj,
 	if (err || !uses_stamps(probe))
 		runqlat->account = NULL;
 	runqlat->skel->rodata->hosts_account = runqlat->account;
-	runqlat->skel->rodata->hosts_wakeups = stamps_wakeups(names, nr);
+	runqlat->skel->rodata->hosts_wakeups = stamps_wakeups(probe);
 	return err;
-}
-
-static void note_hosted(const struct runqlat *runqlat, const char *const *names, int nr)
-{
-	struct account_host *account = runqlat->account;
-
-	if (!account)
-		return;
-	account->has_switches = true;
-	account->has_wakeups = stamps_wakeups(names, nr);
-	account->has_wakers = has_name(names, nr, "why_waking");
 }
 
 static int runqlat_prepare(struct bpf_probe *probe, struct bpf_object *obj)
 {
 	struct runqlat *runqlat = probe->skel;
 	const char *names[MORE_PROGRAMS];
-	int nr = more_programs(probe, names), err = host_account(probe, obj, names, nr);
+	int nr = more_programs(probe, names), err = host_account(probe, obj);
 
 	if (!err && uses_stamps(probe))
 		err = bpf_map__set_max_entries(runqlat->skel->maps.events, probe->cpus);
@@ -199,7 +216,10 @@ static int start_method(struct bpf_probe *probe)
 		err = bpf_probe__attach(probe, names[i]);
 	if (err || !uses_stamps(probe))
 		return err;
-	note_hosted(runqlat, names, nr);
+	if (runqlat->account) {
+		runqlat->account->has_switches = true;
+		runqlat->account->has_wakeups = stamps_wakeups(probe);
+	}
 	runqlat->skel->bss->attached_ns = clock__now_ns();
 	return queue_clock__open(&runqlat->clock, runqlat->skel->maps.events,
 				 runqlat->skel->maps.cells, runqlat->skel->progs.find_stamps);

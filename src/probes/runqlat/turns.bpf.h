@@ -7,9 +7,9 @@
 #ifndef LATSCOPE_PROBES_RUNQLAT_TURNS_BPF_H
 #define LATSCOPE_PROBES_RUNQLAT_TURNS_BPF_H
 
-#include <probes/kit/interrupts.bpf.h>
 #include <probes/kit/why.bpf.h>
 
+#include "interrupts.bpf.h"
 #include "traits.bpf.h"
 #include "types.h"
 

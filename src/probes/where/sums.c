@@ -229,9 +229,8 @@ int sums__add_thread(struct where_sums *sums, const struct where_window *window,
 	one->living++;
 	one->tgid = report->tgid;
 	one->cgroup = report->cgroup;
-	one->kernel = report->flags & WHERE_KERNEL;
 	memcpy(one->comm, report->comm, sizeof(one->comm));
-	sums->torn += !!(report->flags & WHERE_TORN);
+	sums->torn += report->torn;
 	add_sum(&one->now, &sum, 1);
 	if (report->account.task)
 		return add_reasons(one, window, report);
@@ -287,14 +286,10 @@ static uint64_t take(uint64_t *from, uint64_t most)
 
 uint64_t sums__parts(const struct where_one *one, uint64_t ns[WHERE_STATES])
 {
-	uint64_t life_ns = 0, surplus_ns = 0;
+	uint64_t life_ns = sums__gained(one->now.life_ns, one->before.life_ns), surplus_ns = 0;
 
-	if (one->now.life_ns > one->before.life_ns)
-		life_ns = one->now.life_ns - one->before.life_ns;
 	for (int i = 0; i < WHERE_STATES; i++) {
-		ns[i] = 0;
-		if (one->now.ns[i] > one->before.ns[i])
-			ns[i] = one->now.ns[i] - one->before.ns[i];
+		ns[i] = sums__gained(one->now.ns[i], one->before.ns[i]);
 		surplus_ns += ns[i];
 	}
 	surplus_ns = surplus_ns > life_ns ? surplus_ns - life_ns : 0;

@@ -32,7 +32,6 @@ struct where_one {
 	uint32_t tgid;
 	uint64_t cgroup;
 	char comm[LAT_COMM_LEN];
-	bool kernel; /* a kernel thread */
 	bool is_new; /* it was in no reading before */
 	unsigned int waits; /* readings since the last one that was whole */
 	uint64_t living; /* threads */

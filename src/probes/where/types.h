@@ -12,17 +12,11 @@ struct where_report {
 	__u64 at_ns; /* when it was read */
 	__u64 cgroup; /* in which it is now; that of `of` may be the one in which it was before */
 	struct where_witness kernel;
-	__u32 flags; /* mask of enum where_flag */
+	__u32 torn; /* the account changed each time that it was read */
 	__u32 tgid;
 	char comm[LAT_COMM_LEN]; /* of the process, or of the thread if that is the key */
 	struct where_thread account; /* task 0: it has none */
 };
 _Static_assert(sizeof(struct where_report) == 352, "where_report has no padding");
-
-enum where_flag {
-	WHERE_KERNEL = 1 << 0, /* a kernel thread */
-	WHERE_DEAD = 1 << 1, /* it has ended; it will never run again */
-	WHERE_TORN = 1 << 2, /* the account changed each time that it was read */
-};
 
 #endif

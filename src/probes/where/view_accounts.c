@@ -17,24 +17,11 @@ double accounts__share(double part, double whole)
 	return whole > 0 ? part / whole : 0;
 }
 
-bool accounts__is_idle(unsigned int state)
-{
-	return state == WHERE_WORK || state == WHERE_TIMER || state == WHERE_CHILD ||
-	       state == WHERE_STOPPED;
-}
-
 double accounts__sum(const struct table *table, size_t key, unsigned int column)
 {
 	const struct table_aggregate *aggregate = table__aggregate(table, key, column);
 
 	return aggregate ? aggregate->sum : 0;
-}
-
-/* Is all of it a wait for something that was short? */
-static bool is_short_of(unsigned int state)
-{
-	return !accounts__is_idle(state) && state != WHERE_CPU && state != WHERE_FUTEX &&
-	       state != WHERE_SOCKET && state != WHERE_UNKNOWN;
 }
 
 static void add_waited(struct where_account *to, unsigned int state, double ns)
@@ -59,7 +46,7 @@ static void add(struct where_account *to, const struct table *table, size_t key,
 		double ns = of(table, key, PARTS_STATES + i)->sum;
 
 		to->ns[i] += ns;
-		if (is_short_of(i))
+		if (where_is_short(i))
 			add_waited(to, i, ns);
 	}
 	to->life_ns += of(table, key, PARTS_LIFE_NS)->sum;

@@ -44,9 +44,6 @@ void accounts__free(struct accounts *accounts);
 /* part / whole; 0 if that is 0. */
 double accounts__share(double part, double whole);
 
-/* Is it no wait that anyone would want to be shorter? */
-bool accounts__is_idle(unsigned int state);
-
 /* The sum of a number of a key of a table. */
 double accounts__sum(const struct table *table, size_t key, unsigned int column);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "columns.h"
+#include "view_accounts.h"
 #include "view_states.h"
 #include "waits.h"
 
@@ -22,13 +23,7 @@ static const enum bar_part part_of[WHERE_STATES] = {
 	[WHERE_OTHER] = BAR_OTHER,   [WHERE_UNKNOWN] = BAR_OTHER,
 };
 
-/* Is time in this state a wait that somebody would want to be shorter? */
-static bool is_wait(unsigned int state)
-{
-	return state != WHERE_CPU && state != WHERE_UNKNOWN && part_of[state] != BAR_IDLE;
-}
-
-/* ...unless the thread sleeps all the time: then it may just have no work. */
+/* It is no wait if the thread sleeps all the time: then it may just have no work. */
 static bool may_be_idle(enum bar_part part)
 {
 	return part == BAR_FUTEX || part == BAR_SOCKET || part == BAR_OTHER;
@@ -60,23 +55,6 @@ static struct table *more(const struct run_probe *probe, enum run_more which, un
 	struct table *table = probe->more[which];
 
 	return table && table__columns(table) >= columns ? table : NULL;
-}
-
-static double sum_of(const struct table *table, size_t key, unsigned int column)
-{
-	const struct table_aggregate *aggregate = table__aggregate(table, key, column);
-
-	return aggregate ? aggregate->sum : 0;
-}
-
-/* Of the table `sleeps` and others that name a state; WHERE_STATES: it is unknown. */
-static unsigned int state_named(const char *name)
-{
-	unsigned int state = 0;
-
-	while (state < WHERE_STATES && strcmp(where_states[state], name))
-		state++;
-	return state;
 }
 
 /* ---- whose ---- */
@@ -162,12 +140,12 @@ static struct bar *owned_by(const struct owners *owners, int64_t id)
 
 static void add_parts(struct bar *bar, const struct table *parts, size_t key)
 {
-	bar->life_ns = (uint64_t)sum_of(parts, key, PARTS_LIFE_NS);
+	bar->life_ns = (uint64_t)accounts__sum(parts, key, PARTS_LIFE_NS);
 	for (unsigned int state = 0; state < WHERE_STATES; state++) {
-		uint64_t ns = (uint64_t)sum_of(parts, key, PARTS_STATES + state);
+		uint64_t ns = (uint64_t)accounts__sum(parts, key, PARTS_STATES + state);
 
 		bar->ns[part_of[state]] += ns;
-		bar->waits_ns[part_of[state]] += is_wait(state) ? ns : 0;
+		bar->waits_ns[part_of[state]] += where_is_wait(state) ? ns : 0;
 	}
 }
 
@@ -204,12 +182,12 @@ static void take_whole_sleeps(const struct owners *owners, const struct table *s
 	for (size_t key = 0; sleeps && key < table__keys(sleeps); key++) {
 		unsigned int column = owners->threads ? PARTS_TID : PARTS_PID;
 		struct bar *bar = owned_by(owners, integer_of(sleeps, key, column));
-		unsigned int state = state_named(text_of(sleeps, key, SLEEPS_STATE));
-		double ns = sum_of(sleeps, key, SLEEPS_NS), times;
+		int state = where_state(text_of(sleeps, key, SLEEPS_STATE));
+		double ns = accounts__sum(sleeps, key, SLEEPS_NS), times;
 
-		if (!bar || state == WHERE_STATES || !may_be_idle(part_of[state]))
+		if (!bar || state < 0 || !may_be_idle(part_of[state]))
 			continue;
-		times = sum_of(sleeps, key, SLEEPS_TIMES);
+		times = accounts__sum(sleeps, key, SLEEPS_TIMES);
 		if (times <= 0 || ns / times >= WHOLE_SHARE * (double)length_ns)
 			take(bar, part_of[state], ns);
 	}
@@ -218,15 +196,15 @@ static void take_whole_sleeps(const struct owners *owners, const struct table *s
 /* Nobody ended these waits: they took as long as the program asked for at most. */
 static void take_timeout(struct bar *bar, const char *state, const char *cause, double ns)
 {
-	unsigned int which = state_named(state);
+	int which = where_state(state);
 
-	if (bar && which < WHERE_STATES && may_be_idle(part_of[which]) && !strcmp(cause, "timer"))
+	if (bar && which >= 0 && may_be_idle(part_of[which]) && !strcmp(cause, "timer"))
 		take(bar, part_of[which], ns);
 }
 
 static void offer_cause(struct bar *bar, const char *state, const char *cause, double ns)
 {
-	unsigned int which = state_named(state);
+	int which = where_state(state);
 
 	if (!bar || !cause[0] || which == WHERE_STATES || part_of[which] != bar__largest(bar) ||
 	    ns <= (double)bar->cause_ns)
@@ -246,11 +224,11 @@ static void each_cause(const struct owners *owners, const struct run_probe *prob
 	for (size_t key = 0; !owners->threads && causes && key < table__keys(causes); key++)
 		use(owned_by(owners, integer_of(causes, key, CAUSES_PID)),
 		    text_of(causes, key, CAUSES_STATE), text_of(causes, key, CAUSES_CAUSE),
-		    sum_of(causes, key, CAUSES_NS));
+		    accounts__sum(causes, key, CAUSES_NS));
 	for (size_t key = 0; owners->threads && waits && key < table__keys(waits); key++)
 		use(owned_by(owners, integer_of(waits, key, WAITS_TID)),
 		    text_of(waits, key, WAITS_STATE), text_of(waits, key, WAITS_CHAIN),
-		    sum_of(waits, key, WAITS_NS));
+		    accounts__sum(waits, key, WAITS_NS));
 }
 
 int view_bars__make(struct bars *bars, const struct run_probe *probe, enum lat_by by,
@@ -368,15 +346,15 @@ int view_bars__select(struct run_probe *to, const struct run_probe *from, enum l
 bool view_bars__wait(const struct run_probe *probe, size_t row, struct bar_wait *wait)
 {
 	const struct table *waits = more(probe, RUN_WAITS, WAITS_NS + 1);
-	unsigned int state;
+	int state;
 
 	if (!waits || row >= table__rows(waits))
 		return false;
-	state = state_named(text_in(table__value(waits, row, WAITS_STATE)));
+	state = where_state(text_in(table__value(waits, row, WAITS_STATE)));
 	*wait = (struct bar_wait){
 		.time_ns = table__time_ns(waits, row),
 		.ns = (uint64_t)integer_in(table__value(waits, row, WAITS_NS)),
-		.part = state < WHERE_STATES ? part_of[state] : BAR_OTHER,
+		.part = state >= 0 ? part_of[state] : BAR_OTHER,
 		.pid = integer_in(table__value(waits, row, WAITS_PID)),
 		.tid = integer_in(table__value(waits, row, WAITS_TID)),
 		.comm = text_in(table__value(waits, row, WAITS_COMM)),
@@ -408,7 +386,7 @@ const char *view_bars__link(const char *chain, struct bar_link *link)
 	const char *end = strstr(chain, " < ");
 	int length = (int)(end ? end - chain : (ptrdiff_t)strlen(chain));
 	char state[RUN_NAME] = "", *at;
-	unsigned int which;
+	int which;
 
 	if (!*chain)
 		return NULL;
@@ -417,8 +395,8 @@ const char *view_bars__link(const char *chain, struct bar_link *link)
 	link->ns = 0;
 	at = strstr(link->text, "): ");
 	if (at && sscanf(at + 3, "%15[a-z]", state) == 1) {
-		which = state_named(state);
-		link->part = which < WHERE_STATES ? part_of[which] : BAR_OTHER;
+		which = where_state(state);
+		link->part = which >= 0 ? part_of[which] : BAR_OTHER;
 		link->ns = read_ns(at + 3 + strlen(state));
 	}
 	return end ? end + 3 : chain + length;

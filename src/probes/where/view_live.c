@@ -9,6 +9,7 @@
 
 #include "columns.h"
 #include "view_accounts.h"
+#include "view_states.h"
 
 #define NAME_COLUMNS 17
 
@@ -27,12 +28,11 @@ static const struct {
 /* Of a row: waits that are for something short, in any case. */
 static int64_t waited_ns(const struct table *table, size_t row)
 {
-	const unsigned int states[] = { WHERE_READY, WHERE_DISK, WHERE_MEMORY,
-					WHERE_FAULT, WHERE_LOCK, WHERE_OTHER };
 	int64_t ns = 0;
 
-	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
-		ns += table__value(table, row, PARTS_STATES + states[i]).integer;
+	for (unsigned int i = 0; i < WHERE_STATES; i++)
+		if (where_is_short(i))
+			ns += table__value(table, row, PARTS_STATES + i).integer;
 	return ns;
 }
 

@@ -236,7 +236,7 @@ unsigned int reasons__find(const struct reasons *reasons, const struct where_acc
 		if (reasons->of[i].total_ns &&
 		    explains(why__words(reasons->run->probes[i].name), state))
 			find_lines(reasons, i, account, state, &list);
-	if (!list.nr && state != WHERE_READY && state != WHERE_CPU && !accounts__is_idle(state))
+	if (!list.nr && state != WHERE_READY && state != WHERE_CPU && !where_is_idle(state))
 		find_causes(reasons, account, state, &list);
 	if (list.nr)
 		qsort(list.reasons, list.nr, sizeof(*list.reasons), largest_first);

@@ -42,4 +42,20 @@ int where_state(const char *name)
 	return -ENOENT;
 }
 
+bool where_is_idle(unsigned int state)
+{
+	return state == WHERE_WORK || state == WHERE_TIMER || state == WHERE_CHILD ||
+	       state == WHERE_STOPPED;
+}
+
+bool where_is_wait(unsigned int state)
+{
+	return state != WHERE_CPU && state != WHERE_UNKNOWN && !where_is_idle(state);
+}
+
+bool where_is_short(unsigned int state)
+{
+	return where_is_wait(state) && state != WHERE_FUTEX && state != WHERE_SOCKET;
+}
+
 const char where_delayed[] = "this kernel counts the sleep of tasks that it moves as run delay";

@@ -3,6 +3,8 @@
 #ifndef LATSCOPE_PROBES_WHERE_VIEW_STATES_H
 #define LATSCOPE_PROBES_WHERE_VIEW_STATES_H
 
+#include <stdbool.h>
+
 #include "types.h"
 
 /* "disk"; of enum where_state. */
@@ -13,6 +15,15 @@ extern const char *const where_labels[WHERE_STATES];
 
 /* The state of a name, or -ENOENT. */
 int where_state(const char *name);
+
+/* Has the thread nothing to do, or does it not want to go on? */
+bool where_is_idle(unsigned int state);
+
+/* Is it a wait that somebody may want to be shorter? A wait for a CPU is one. */
+bool where_is_wait(unsigned int state);
+
+/* Is it that in any case? In a futex or a socket a thread may also wait for work. */
+bool where_is_short(unsigned int state);
 
 /* What the programs did not see or had no room for, and why. */
 enum where_gap {

@@ -47,14 +47,6 @@ struct waits {
 
 /* ---- taking ---- */
 
-/* A wait that somebody would want to be shorter. */
-static bool is_wait(unsigned int state)
-{
-	return state == WHERE_DISK || state == WHERE_MEMORY || state == WHERE_FAULT ||
-	       state == WHERE_LOCK || state == WHERE_FUTEX || state == WHERE_SOCKET ||
-	       state == WHERE_OTHER;
-}
-
 static uint64_t part_ns(const struct where_part *part)
 {
 	return part->end_ns - part->begin_ns;
@@ -121,7 +113,7 @@ static int take(void *context, void *record, size_t size)
 	waits->taken++;
 	chains__add(waits->chains, part);
 	stacks__add(waits->stacks, part);
-	if (!part->wanted || !is_wait(part->what >> 16))
+	if (!part->wanted || !where_is_wait(part->what >> 16) || part->what >> 16 == WHERE_READY)
 		return 0;
 	wait.part = *part;
 	chains__walk(waits->chains, part, &wait.chain);

@@ -53,7 +53,6 @@ static __always_inline void begin(const struct where_control *control, struct wh
 	own->woken_ns = 0;
 	own->begin_ns = now;
 	own->lock = 0;
-	own->holder = 0;
 	own->workload = 0;
 	own->pass = control->pass;
 	own->cgroup = control->by == LAT_BY_CGROUP ? task_cgroup(task) : 0;
@@ -175,27 +174,6 @@ int BPF_PROG(woken_new, struct task_struct *task)
 
 /* ---- locks of the kernel ---- */
 
-#define OWNER_FLAGS 7UL /* in the lowest bits of an owner */
-
-static __always_inline __u32 holder_of(void *lock, __u32 flags)
-{
-	struct task_struct *holder;
-	__u64 owner = 0;
-	int tid = 0;
-
-	if (flags & LCB_F_RT && bpf_core_type_exists(struct rt_mutex_base))
-		owner = (__u64)BPF_CORE_READ((struct rt_mutex_base *)lock, owner);
-	else if (flags & LCB_F_MUTEX && bpf_core_field_exists(struct mutex, owner))
-		owner = BPF_CORE_READ((struct mutex *)lock, owner.counter);
-	else if (flags & (LCB_F_READ | LCB_F_WRITE) &&
-		 bpf_core_field_exists(struct rw_semaphore, owner))
-		owner = BPF_CORE_READ((struct rw_semaphore *)lock, owner.counter);
-	holder = (struct task_struct *)(owner & ~OWNER_FLAGS);
-	if (holder)
-		tid = BPF_CORE_READ(holder, pid);
-	return tid;
-}
-
 SEC("tp_btf/contention_begin")
 int BPF_PROG(waits_for_lock, void *lock, unsigned int flags)
 {
@@ -205,10 +183,8 @@ int BPF_PROG(waits_for_lock, void *lock, unsigned int flags)
 	if (!control || flags & LCB_F_SPIN)
 		return 0;
 	own = account_of(control, bpf_get_current_task_btf());
-	if (!own)
-		return 0;
-	own->holder = holder_of(lock, flags);
-	own->lock = (__u64)lock;
+	if (own)
+		own->lock = (__u64)lock;
 	return 0;
 }
 
@@ -251,7 +227,7 @@ static __always_inline void copy_account(const struct where_control *control,
 			return;
 		}
 	}
-	report.flags |= WHERE_TORN;
+	report.torn = 1;
 }
 
 /* The mark comes before the copy: see struct where_key. */
@@ -275,7 +251,7 @@ int read_threads(struct bpf_iter__task *ctx)
 	report.kernel.user_ns = task->utime;
 	report.kernel.system_ns = task->stime;
 	report.tgid = task->tgid;
-	report.flags = task->flags & PF_KTHREAD ? WHERE_KERNEL : 0;
+	report.torn = 0;
 	account_name(control, report.comm, task);
 	report.account.task = 0;
 	report.at_ns = bpf_ktime_get_ns();

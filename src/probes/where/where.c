@@ -12,8 +12,8 @@
 #include <bpf/libbpf.h>
 
 #include <core/clock.h>
-#include <probes/kit/account_host.h>
 #include <host/pid_namespace.h>
+#include <probes/kit/account_host.h>
 #include <probes/kit/bpf_probe.h>
 #include <probes/kit/kernel.h>
 #include <probes/kit/methods.h>
@@ -238,7 +238,6 @@ static int open_where(struct probe **out, const struct probe_ops *ops,
 		return err;
 	}
 	where->account.obj = where->skel->obj;
-	where->account.explains = where->explains;
 	account_host__offer(&where->account);
 	*out = &where->common;
 	return 0;
@@ -256,6 +255,22 @@ static int close_where(struct probe *probe, char why[RUN_TEXT])
 	return 0;
 }
 
+/* What this kernel does not show, and what its own account has too much. */
+static void say_lacks(const struct where *where, char text[RUN_TEXT])
+{
+	bool locks = where->sees_locks, calls = where->sees_calls;
+	int len = 0;
+
+	text[0] = '\0';
+	if (!locks || !calls)
+		len = snprintf(text, RUN_TEXT, "this kernel does not show %s%s%s",
+			       locks ? "" : "waits for its locks", locks || calls ? "" : " and ",
+			       calls ? "" : "the system call of a sleep");
+	if (where->has_delayed)
+		snprintf(text + len, RUN_TEXT - (size_t)len, "%s%s", len ? "; " : "",
+			 where_delayed);
+}
+
 static int describe(struct probe *probe)
 {
 	const struct where *where = where_of(probe);
@@ -267,6 +282,8 @@ static int describe(struct probe *probe)
 	snprintf(entry->mechanism, sizeof(entry->mechanism), "%s%s%s", methods[0].mechanism,
 		 where->sees_locks ? "" : "; this kernel does not show waits for its own locks",
 		 where->sees_calls ? "" : "; this kernel does not show the system call of a sleep");
+	snprintf(entry->check.source, RUN_NAME, "the kernel's own accounts of threads");
+	say_lacks(where, entry->check.why);
 	err = columns__new(&entry->table, &entry->more[RUN_SLEEPS], &entry->more[RUN_GAPS]);
 	if (!err && where->explains)
 		err = waits__new_tables(entry->more);
@@ -478,22 +495,6 @@ static int stop(struct probe *probe, uint64_t at_ns)
 	return 0;
 }
 
-/* What this kernel does not show, and what its own account has too much. */
-static void say_lacks(const struct where *where, char text[RUN_TEXT])
-{
-	bool locks = where->sees_locks, calls = where->sees_calls;
-	int len = 0;
-
-	text[0] = '\0';
-	if (!locks || !calls)
-		len = snprintf(text, RUN_TEXT, "this kernel does not show %s%s%s",
-			       locks ? "" : "waits for its locks", locks || calls ? "" : " and ",
-			       calls ? "" : "the system call of a sleep");
-	if (where->has_delayed)
-		snprintf(text + len, RUN_TEXT - (size_t)len, "%s%s", len ? "; " : "",
-			 where_delayed);
-}
-
 /* Life by the kernel's stamps, against the parts. */
 static void check(const struct where *where, struct run_checked *time)
 {
@@ -571,8 +572,6 @@ static int end_interval(struct probe *probe, uint64_t at_ns)
 	where->next_ns = now_ns + REST * (now_ns - begin_ns);
 	if (!err)
 		check(where, &probe->entry->check.time);
-	snprintf(probe->entry->check.source, RUN_NAME, "the kernel's own accounts of threads");
-	say_lacks(where, probe->entry->check.why);
 	if (!err)
 		err = columns__add(probe->entry->table, probe->entry->more[RUN_SLEEPS], time_ns,
 				   &where->sums, where->by, probe->names);

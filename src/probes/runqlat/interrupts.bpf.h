@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Interrupts and softirqs of this CPU, which are no work of the task that has it. Their time is
- * taken from that of the task that they interrupt; and a task that they wake up was not woken up by
- * the one that they interrupted.
+ * Interrupts and softirqs of this CPU, which are no work of the task that has it, with --why. Their
+ * time is taken from the turn of the task that they interrupt; and a task that they wake up was not
+ * woken up by the one that they interrupted. Included by turns.bpf.h alone.
  *
  * A softirq that a task itself has raised is the task's own work. With PREEMPT_RT, softirqs run in
  * threads, which have turns of their own.
  */
-#ifndef LATSCOPE_PROBES_KIT_INTERRUPTS_BPF_H
-#define LATSCOPE_PROBES_KIT_INTERRUPTS_BPF_H
+#ifndef LATSCOPE_PROBES_RUNQLAT_INTERRUPTS_BPF_H
+#define LATSCOPE_PROBES_RUNQLAT_INTERRUPTS_BPF_H
 
-#include "kernel.bpf.h"
+#include <probes/kit/kernel.bpf.h>
 #include <latscope/why.h>
+
+#include "types.h"
 
 #define SOURCES 4 /* in one turn; the time of others has no name */
 
