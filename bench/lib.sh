@@ -105,3 +105,17 @@ program_time() {
 	bpftool prog show -j | jq -r --arg name "$1" '[.[] | select((.name // "") | test($name))] |
 		"\(map(.run_time_ns // 0) | add // 0) \(map(.run_cnt // 0) | add // 0)"'
 }
+
+# program_times: prints NAME NS RUNS of each program of the tool
+program_times() {
+	local ids
+
+	ids=$(cat "/proc/$tool_pid"/fdinfo/* | awk '$1 == "prog_id:" { print $2 }' | sort -u | jq -s .)
+	bpftool prog show -j | jq -r --argjson ids "$ids" \
+		'.[] | select(.id | IN($ids[])) | "\(.name) \(.run_time_ns // 0) \(.run_cnt // 0)"'
+}
+# per_run REGEX: prints the ns of a run of these programs from $values/before to $values/after
+per_run() {
+	awk -v regex="$1" '$1 ~ regex { sign = NR == FNR ? -1 : 1; ns += sign * $2; runs += sign * $3 }
+		END { if (runs > 0) print ns / runs; else print "nan" }' "$values/before" "$values/after"
+}

@@ -26,7 +26,7 @@ static struct where_report report_of(uint32_t id, uint64_t at_ns)
 		.at_ns = at_ns,
 		.tgid = id,
 		.comm = "worker",
-		.account = { .task = 1, .state = WHERE_CPU, .since_ns = 1300, .begin_ns = 900 },
+		.account = { .task = 1, .what = WHERE_ON_CPU, .since_ns = 1300, .begin_ns = 900 },
 	};
 
 	report.account.ns[WHERE_TIMER] = 300;
@@ -89,8 +89,7 @@ TEST(the_open_part_of_a_sleep_has_its_reason)
 {
 	struct where_report report = report_of(7, 1500);
 
-	report.account.state = WHERE_FUTEX;
-	report.account.call = 202;
+	report.account.what = WHERE_WHAT(WHERE_FUTEX, 202);
 	sums__begin(&sums);
 	add_thread(report);
 	assert_int_equal(sums.ones[0]->nr_reasons, 2);
@@ -136,7 +135,7 @@ TEST(what_turns_out_to_be_unknown_is_made_good)
 	struct where_report report = report_of(7, 1500);
 	uint64_t told[WHERE_STATES] = { 0 }, ns[WHERE_STATES], life = 0;
 
-	report.account.state = WHERE_FUTEX; /* since 1300 */
+	report.account.what = WHERE_WHAT(WHERE_FUTEX, 202); /* since 1300 */
 	for (int reading = 0; reading < 3; reading++) {
 		sums__begin(&sums);
 		add_thread(report);
@@ -162,11 +161,11 @@ TEST(the_kernel_is_asked_for_the_wait_that_goes_on_too)
 	struct where_report report = report_of(7, 1500);
 
 	report.kernel.queue_ns = 40;
-	report.account.state = WHERE_READY; /* since 1300 */
+	report.account.what = WHERE_IS_READY; /* since 1300 */
 	sums__begin(&sums);
 	add_thread(report);
 	assert_int_equal(sums.ones[0]->now.kernel.queue_ns, 40 + 200);
-	report.account.state = WHERE_TIMER;
+	report.account.what = WHERE_WHAT(WHERE_TIMER, 35);
 	report.account.woken_ns = 1490;
 	sums__begin(&sums);
 	add_thread(report);

@@ -19,21 +19,20 @@
 
 #include "account_types.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct where_control);
-} account SEC(".maps");
+struct where_control account SEC(".data.account") = {};
 
-/* Much cheaper than task storage. User space sets the number. */
+/*
+ * By TID: much cheaper than task storage. All are one value, so that one look-up is enough. User
+ * space sets its size, and the number, which is a power of two.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct where_thread);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct where_thread));
 } lines SEC(".maps");
+
+const volatile __u32 line_mask = 0; /* their number - 1 */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -61,42 +60,43 @@ struct {
 	__uint(max_entries, 1 << 20);
 } long_parts SEC(".maps");
 
-static __always_inline struct where_control *account_control(void)
+/* ---- entries ---- */
+
+/* The first of the lines; never NULL, but the verifier does not know that. */
+static __always_inline struct where_thread *account_lines(void)
 {
 	__u32 only = 0;
 
-	return bpf_map_lookup_elem(&account, &only);
+	return bpf_map_lookup_elem(&lines, &only);
 }
 
-/* ---- entries ---- */
-
-static __always_inline struct where_thread *account_line(const struct where_control *control,
-							 __u32 tid)
+/* The account of a thread; NULL: it has none. `tid` is its. */
+static __always_inline struct where_thread *account_by(struct where_thread *first,
+						       struct task_struct *task, __u32 tid)
 {
-	__u32 index = tid & control->line_mask;
+	struct where_thread *line = first + (tid & line_mask);
 
-	return bpf_map_lookup_elem(&lines, &index);
-}
-
-static __always_inline struct where_thread *account_of(const struct where_control *control,
-						       struct task_struct *task)
-{
-	struct where_thread *line = account_line(control, task->pid);
-
-	if (line && line->task == (__u64)task)
+	barrier_var(line); /* else the compiler computes it again for each access */
+	if (line->task == (__u64)task)
 		return line;
 	return bpf_task_storage_get(&accounts, task, NULL, 0);
+}
+
+static __always_inline struct where_thread *account_of(struct task_struct *task)
+{
+	struct where_thread *first = account_lines();
+
+	return first ? account_by(first, task, task->pid) : NULL;
 }
 
 /*
  * The key of what leaves the account of a thread: see struct where_key. One that moves to another
  * cgroup is in the old one until it is read.
  */
-static __always_inline struct where_key account_key(const struct where_control *control,
-						    struct task_struct *task,
+static __always_inline struct where_key account_key(struct task_struct *task,
 						    const struct where_thread *own)
 {
-	__u32 pass = control->pass, by = control->by;
+	__u32 pass = account.pass, by = account.by;
 	struct where_key key = { .pass = own && own->pass != pass ? pass - 1 : pass };
 
 	if (by == LAT_BY_CGROUP) {
@@ -113,20 +113,18 @@ static __always_inline struct where_key account_key(const struct where_control *
 	return key;
 }
 
-static __always_inline void account_name(const struct where_control *control,
-					 char comm[LAT_COMM_LEN], struct task_struct *task)
+static __always_inline void account_name(char comm[LAT_COMM_LEN], struct task_struct *task)
 {
-	if (control->by == LAT_BY_THREAD)
+	if (account.by == LAT_BY_THREAD)
 		bpf_probe_read_kernel_str(comm, LAT_COMM_LEN, task->comm);
 	else
 		bpf_probe_read_kernel_str(comm, LAT_COMM_LEN, task->group_leader->comm);
 }
 
 /* Is the account of the task asked for? */
-static __always_inline bool account_wanted(const struct where_control *control,
-					   struct task_struct *task, const struct where_thread *own)
+static __always_inline bool account_wanted(struct task_struct *task, const struct where_thread *own)
 {
-	__u32 workload = control->workload;
+	__u32 workload = account.workload;
 
 	if (workload && (__u32)task->tgid != workload && !(own && own->workload))
 		return false;
@@ -136,9 +134,9 @@ static __always_inline bool account_wanted(const struct where_control *control,
 /* ---- time ---- */
 
 /* The part of a time that is within the window. */
-static __always_inline __u64 in_window(const struct where_control *control, __u64 from, __u64 to)
+static __always_inline __u64 in_window(__u64 from, __u64 to)
 {
-	__u64 opened = control->opened_ns, closed = control->closed_ns;
+	__u64 opened = account.opened_ns, closed = account.closed_ns;
 
 	if (from < opened)
 		from = opened;
@@ -148,10 +146,10 @@ static __always_inline __u64 in_window(const struct where_control *control, __u6
 }
 
 /* Keeps a sleep for which the entry of its thread has no room. */
-static __noinline int keep_sleep(struct where_control *control, struct task_struct *task,
-				 const struct where_thread *own, const struct where_sleep *from)
+static __noinline int keep_sleep(struct task_struct *task, const struct where_thread *own,
+				 const struct where_sleep *from)
 {
-	struct where_sleep_key key = { .of = account_key(control, task, own), .what = from->what };
+	struct where_sleep_key key = { .of = account_key(task, own), .what = from->what };
 	struct where_sleep fresh = { .what = from->what }, *sleep;
 
 	sleep = bpf_map_lookup_elem(&sleeps, &key);
@@ -160,7 +158,7 @@ static __noinline int keep_sleep(struct where_control *control, struct task_stru
 		sleep = bpf_map_lookup_elem(&sleeps, &key);
 	}
 	if (!sleep) {
-		__sync_fetch_and_add(&control->lost_sleeps, from->times);
+		__sync_fetch_and_add(&account.lost_sleeps, from->times);
 		return 0;
 	}
 	__sync_fetch_and_add(&sleep->times, from->times);
@@ -168,9 +166,18 @@ static __noinline int keep_sleep(struct where_control *control, struct task_stru
 	return 0;
 }
 
+/* What `sleeps` has of a state is not in `ns`. */
+static __always_inline void give_state(__u64 ns[WHERE_STATES], const struct where_sleep *sleep)
+{
+	__u32 state = WHERE_STATE(sleep->what);
+
+	barrier_var(state); /* else the verifier loses its bounds */
+	if (sleep->what && state < WHERE_STATES)
+		ns[state] += sleep->ns;
+}
+
 /* A reason for which the thread has not slept before. The last one gives way. */
-static __noinline int add_reason(struct where_control *control, struct task_struct *task,
-				 struct where_thread *own, __u64 ns)
+static __noinline int add_reason(struct task_struct *task, struct where_thread *own, __u64 ns)
 {
 	struct where_sleep *sleep = own->sleeps;
 
@@ -179,20 +186,25 @@ static __noinline int add_reason(struct where_control *control, struct task_stru
 		if (sleep->what)
 			sleep = &own->sleeps[i];
 	if (sleep->what)
-		keep_sleep(control, task, own, sleep);
-	sleep->what = WHERE_WHAT(own->state, own->call);
+		keep_sleep(task, own, sleep);
+	give_state(own->ns, sleep);
+	sleep->what = own->what;
 	sleep->times = 1;
 	sleep->ns = ns;
 	return 0;
 }
 
-static __always_inline void add_sleep(struct where_control *control, struct task_struct *task,
-				      struct where_thread *own, __u64 ns)
+static __always_inline void add_sleep(struct task_struct *task, struct where_thread *own, __u64 ns)
 {
-	__u32 what = WHERE_WHAT(own->state, own->call);
+	__u32 what = own->what;
 
+	if (own->sleeps[0].what == what) { /* in few instructions */
+		own->sleeps[0].times++;
+		own->sleeps[0].ns += ns;
+		return;
+	}
 #pragma unroll
-	for (int i = 0; i < WHERE_SLEEPS; i++) {
+	for (int i = 1; i < WHERE_SLEEPS; i++) {
 		struct where_sleep *sleep = &own->sleeps[i];
 
 		if (sleep->what == what) {
@@ -201,29 +213,18 @@ static __always_inline void add_sleep(struct where_control *control, struct task
 			return;
 		}
 	}
-	add_reason(control, task, own, ns);
+	add_reason(task, own, ns);
 }
 
-/* Ends a part, and begins the next one. */
-static __always_inline void turn(const struct where_control *control, struct where_thread *own,
-				 __u32 to, __u64 now)
+/* A part that cannot have been what it seemed to be ends, and the next one begins. */
+static __noinline int turn_unknown(struct where_thread *own, __u32 what, __u64 now)
 {
-	__u32 state = own->state;
-
-	if (state < WHERE_STATES)
-		own->ns[state] += in_window(control, own->since_ns, now);
+	own->ns[WHERE_UNKNOWN] += in_window(own->since_ns, now);
 	own->since_ns = now;
-	own->state = to;
-}
-
-/* The same of a part that cannot have been what it seemed to be. */
-static __noinline int turn_unknown(struct where_control *control, struct where_thread *own,
-				   __u32 to, __u64 now)
-{
-	own->state = WHERE_UNKNOWN;
-	turn(control, own, to, now);
-	if (now > control->opened_ns)
-		__sync_fetch_and_add(&control->hidden, 1);
+	own->woken_ns = 0;
+	own->what = what;
+	if (now > account.opened_ns)
+		__sync_fetch_and_add(&account.hidden, 1);
 	return 0;
 }
 
@@ -248,110 +249,120 @@ static __always_inline __s64 call_number(struct pt_regs *regs)
 #endif
 }
 
-static __always_inline __u32 state_in_call(const struct where_control *control,
-					   struct where_thread *own, struct task_struct *task,
-					   __u32 state)
+/* What a task that is in a system call or an exception sleeps for: WHERE_WHAT(). */
+static __always_inline __u32 what_in_call(struct task_struct *task, __u32 state)
 {
 	struct pt_regs *regs;
+	__u32 kind, call;
 	__u64 number;
-	__u32 kind;
 
 	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
-		return WHERE_OTHER;
+		return WHERE_WHAT(WHERE_OTHER, WHERE_NO_CALL);
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	number = (__u64)call_number(regs);
-	if (number == (__u64)-1) {
-		own->call = WHERE_IN_FAULT;
-		return WHERE_FAULT;
-	}
-	if (number >= WHERE_CALLS)
-		return WHERE_OTHER; /* x32, too: its numbers have a high bit */
-	own->call = number;
-	kind = control->call_states[number];
-	if (is_32_bit(task, regs)) {
-		own->call |= WHERE_CALL_32;
-		kind = control->call_states_32[number];
-	}
+	if (number == (__u64)-1)
+		return WHERE_WHAT(WHERE_FAULT, WHERE_IN_FAULT);
+	if (number >= WHERE_CALLS) /* x32, too: its numbers have a high bit */
+		return WHERE_WHAT(WHERE_OTHER, WHERE_NO_CALL);
+	call = number | is_32_bit(task, regs) * WHERE_CALL_32;
+	kind = account.call_states[is_32_bit(task, regs)][number];
 	if (kind == WHERE_STREAM)
-		return state & TASK_INTERRUPTIBLE ? WHERE_SOCKET : WHERE_OTHER;
-	return kind;
+		kind = state & TASK_INTERRUPTIBLE ? WHERE_SOCKET : WHERE_OTHER;
+	return WHERE_WHAT(kind, call);
 }
 
-static __always_inline __u32 state_of_kernel_thread(__u32 state)
+static __always_inline __u32 what_of_kernel_thread(__u32 state)
 {
 	if (state & TASK_UNINTERRUPTIBLE && !(state & TASK_NOLOAD))
-		return WHERE_OTHER;
-	return WHERE_WORK;
+		return WHERE_WHAT(WHERE_OTHER, WHERE_NO_CALL);
+	return WHERE_WHAT(WHERE_WORK, WHERE_NO_CALL);
 }
 
-/* The task loses its CPU, and sleeps: for what? */
-static __always_inline __u32 sleep_state(const struct where_control *control,
-					 struct where_thread *own, struct task_struct *task,
-					 __u32 state)
+/* The word that in_iowait is in, as are the other two in most kernels: fewer instructions. */
+static __always_inline __u32 task_bits(struct task_struct *task)
 {
-	__u32 in_call;
+	__u32 at = __builtin_preserve_field_info(task->in_iowait, BPF_FIELD_BYTE_OFFSET);
 
-	own->call = WHERE_NO_CALL;
+	return *(__u32 *)((void *)task + at);
+}
+
+/* The task loses its CPU, and sleeps: for what? WHERE_WHAT(). */
+static __always_inline __u32 sleeps_for(struct where_thread *own, struct task_struct *task,
+					__u32 state)
+{
+	__u32 what;
+
 	if (!(task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)))
-		in_call = state_in_call(control, own, task, state);
+		what = what_in_call(task, state);
 	else
-		in_call = state_of_kernel_thread(state);
+		what = what_of_kernel_thread(state);
 	if (own->lock)
-		return WHERE_LOCK;
-	if (state & (TASK_STOPPED | TASK_TRACED | TASK_FROZEN) || task_frozen(task))
-		return WHERE_STOPPED;
+		return WHERE_WHAT(WHERE_LOCK, WHERE_CALL(what));
+	if (state & (TASK_STOPPED | TASK_TRACED | TASK_FROZEN))
+		return WHERE_WHAT(WHERE_STOPPED, WHERE_CALL(what));
+	if (!(task_bits(task) & account.reason_bits))
+		return what;
+	if (task_frozen(task))
+		return WHERE_WHAT(WHERE_STOPPED, WHERE_CALL(what));
 	if (task_waits_for_io(task))
-		return WHERE_DISK;
+		return WHERE_WHAT(WHERE_DISK, WHERE_CALL(what));
 	if (task_waits_for_memory(task))
-		return WHERE_MEMORY;
-	return in_call;
+		return WHERE_WHAT(WHERE_MEMORY, WHERE_CALL(what));
+	return what;
 }
 
 /* ---- long parts ---- */
 
-static __always_inline bool is_long(const struct where_control *control,
-				    const struct where_thread *own, __u64 now)
-{
-	__u64 over = control->over_ns;
-
-	return over && now - own->since_ns >= over && own->since_ns >= control->opened_ns;
-}
-
 /* The part that ends now. NULL: no room. The caller submits it; no wakeup, since a lock is held. */
-static __always_inline struct where_part *begin_part(struct where_control *control,
-						     struct task_struct *task,
+static __always_inline struct where_part *begin_part(struct task_struct *task,
 						     const struct where_thread *own, __u64 now)
 {
 	struct where_part *part = bpf_ringbuf_reserve(&long_parts, sizeof(*part), 0);
 
 	if (!part) {
-		__sync_fetch_and_add(&control->dropped, 1);
+		__sync_fetch_and_add(&account.dropped, 1);
 		return NULL;
 	}
 	part->begin_ns = own->since_ns;
 	part->end_ns = now;
-	part->what = WHERE_WHAT(own->state, own->call);
+	part->what = own->what;
 	part->tid = task->pid;
 	part->tgid = task->tgid;
 	part->waker_tid = part->waker_tgid = part->waker_source = 0;
 	part->stack_size = 0;
-	part->wanted = account_wanted(control, task, own);
+	part->wanted = account_wanted(task, own);
 	__builtin_memset(part->waker_comm, 0, sizeof(part->waker_comm));
 	bpf_probe_read_kernel_str(part->comm, sizeof(part->comm), task->comm);
 	return part;
 }
 
 /* A wait for a CPU, or a time on one. */
-static __noinline int send_part(struct where_control *control, struct task_struct *task,
-				struct where_thread *own, __u64 now)
+static __noinline int send_part(struct task_struct *task, struct where_thread *own, __u64 now)
 {
-	struct where_part *part;
+	struct where_part *part = begin_part(task, own, now);
 
-	own->call = WHERE_NO_CALL;
-	part = begin_part(control, task, own, now);
 	if (part)
 		bpf_ringbuf_submit(part, BPF_RB_NO_WAKEUP);
 	return 0;
+}
+
+/*
+ * Ends a wait for a CPU, or a time on one, that began at `since`: `state`. `inside`: surely within
+ * the window.
+ */
+static __always_inline void end_turn(struct task_struct *task, struct where_thread *own,
+				     enum where_state state, __u64 since, __u64 now, bool inside)
+{
+	__u64 ns = now - since;
+
+	if (!inside) {
+		ns = in_window(since, now);
+	} else if (ns >= account.over_ns) {
+		own->since_ns = since;
+		own->what = WHERE_WHAT(state, WHERE_NO_CALL);
+		send_part(task, own, now);
+	}
+	own->ns[state] += ns;
 }
 
 /* ---- its end ---- */
@@ -364,64 +375,69 @@ static __always_inline void add_witness(struct where_witness *to, struct task_st
 	__sync_fetch_and_add(&to->system_ns, task->stime);
 }
 
-static __always_inline struct where_ended *
-ended_of(struct where_control *control, struct task_struct *task, const struct where_thread *own)
+static __always_inline struct where_ended *ended_of(struct task_struct *task,
+						    const struct where_thread *own)
 {
-	struct where_key key = account_key(control, task, own);
+	struct where_key key = account_key(task, own);
 	struct where_ended fresh = {}, *found = bpf_map_lookup_elem(&ended, &key);
 
 	if (found)
 		return found;
-	__sync_fetch_and_add(&control->ended, 1);
+	__sync_fetch_and_add(&account.ended, 1);
 	bpf_map_update_elem(&ended, &key, &fresh, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&ended, &key);
 }
 
-static __always_inline void keep_parts(struct where_control *control, struct where_ended *to,
-				       struct task_struct *task, struct where_thread *own)
+static __always_inline void keep_parts(struct where_ended *to, struct task_struct *task,
+				       struct where_thread *own)
 {
+	for (int i = 0; i < WHERE_SLEEPS && own->sleeps[i].what; i++) {
+		give_state(own->ns, &own->sleeps[i]);
+		keep_sleep(task, own, &own->sleeps[i]);
+	}
 #pragma unroll
 	for (int i = 0; i < WHERE_STATES; i++)
 		if (own->ns[i])
 			__sync_fetch_and_add(&to->ns[i], own->ns[i]);
-	for (int i = 0; i < WHERE_SLEEPS && own->sleeps[i].what; i++)
-		keep_sleep(control, task, own, &own->sleeps[i]);
 }
 
-static __always_inline void free_line(const struct where_control *control, __u32 tid,
-				      struct task_struct *task)
+/* If it has one. */
+static __always_inline void free_line(__u32 tid, struct task_struct *task)
 {
-	struct where_thread *line = account_line(control, tid);
+	struct where_thread *line = account_lines();
 
-	if (!line || line->task != (__u64)task)
+	if (!line)
+		return;
+	line += tid & line_mask;
+	if (line->task != (__u64)task)
 		return;
 	store_ordered(&line->tid, 0);
 	store_ordered(&line->task, 0);
 }
 
 /* It has lost its CPU for the last time. Without an account, its life is unknown. */
-static __noinline int account_end(struct where_control *control, struct task_struct *task,
-				  __u64 now)
+static __noinline int account_end(struct task_struct *task, __u64 now)
 {
-	struct where_thread *own = account_of(control, task);
+	struct where_thread *own = account_of(task);
 	__u64 life, begin = task->start_time;
 	struct where_ended *sum;
 
+	barrier_var(begin); /* the verifier refuses one load for both */
 	if (own) {
-		if (own->state == WHERE_CPU)
-			turn(control, own, WHERE_UNKNOWN, now);
+		if (own->what == WHERE_ON_CPU)
+			own->ns[WHERE_CPU] += in_window(own->since_ns, now);
 		else
-			turn_unknown(control, own, WHERE_UNKNOWN, now);
+			turn_unknown(own, WHERE_WHAT(WHERE_UNKNOWN, WHERE_NO_CALL), now);
 		if (own->inherits)
 			begin = own->begin_ns;
 	}
-	life = in_window(control, begin, now);
-	if (!life || !account_wanted(control, task, own))
+	life = in_window(begin, now);
+	if (!life || !account_wanted(task, own))
 		goto free;
-	sum = ended_of(control, task, own);
+	sum = ended_of(task, own);
 	if (sum) {
 		if (own)
-			keep_parts(control, sum, task, own);
+			keep_parts(sum, task, own);
 		else
 			__sync_fetch_and_add(&sum->ns[WHERE_UNKNOWN], life);
 		__sync_fetch_and_add(&sum->life_ns, life);
@@ -429,72 +445,77 @@ static __noinline int account_end(struct where_control *control, struct task_str
 		add_witness(&sum->kernel, task);
 		sum->cgroup = task_cgroup(task);
 		sum->tgid = task->tgid;
-		account_name(control, sum->comm, task);
+		account_name(sum->comm, task);
 	} else {
-		__sync_fetch_and_add(&control->lost_ends, 1);
-		__sync_fetch_and_add(&control->lost_ns, life);
+		__sync_fetch_and_add(&account.lost_ends, 1);
+		__sync_fetch_and_add(&account.lost_ns, life);
 	}
 free:
-	free_line(control, task->pid, task);
-	free_line(control, task->tgid, task);
+	free_line(task->pid, task);
+	free_line(task->tgid, task);
 	return 0;
 }
 
 /* ---- what happens to a thread ---- */
 
 /* It loses its CPU. `state`: 0 if it stays runnable. */
-static __always_inline void account_out(struct where_control *control, struct task_struct *task,
-					__u32 state, __u64 now)
+static __always_inline void account_out(struct where_thread *first, struct task_struct *task,
+					__u32 tid, __u32 state, __u64 now)
 {
-	struct where_thread *own = account_of(control, task);
-	__u32 to;
+	struct where_thread *own = account_by(first, task, tid);
+	__u32 what;
 
 	if (!own)
 		return;
-	if (own->state == WHERE_CPU && is_long(control, own, now))
-		send_part(control, task, own, now);
-	to = state ? sleep_state(control, own, task, state) : WHERE_READY;
-	own->woken_ns = 0;
-	if (own->state == WHERE_CPU)
-		turn(control, own, to, now);
-	else
-		turn_unknown(control, own, to, now);
-}
-
-/* A sleep ended when it was woken up. */
-static __always_inline void end_sleep(struct where_control *control, struct task_struct *task,
-				      struct where_thread *own, __u64 now, __u64 offset)
-{
-	__u64 woken_ns = own->woken_ns + offset, ns;
-
-	if ((__s64)(woken_ns - own->since_ns) < 0) /* two clocks */
-		woken_ns = own->since_ns;
-	if ((__s64)(now - woken_ns) < 0)
-		woken_ns = now;
-	ns = in_window(control, own->since_ns, woken_ns);
-	own->woken_ns = 0;
-	if (ns)
-		add_sleep(control, task, own, ns);
-	turn(control, own, WHERE_READY, woken_ns);
-}
-
-/* It gets a CPU. */
-static __always_inline void account_in(struct where_control *control, struct task_struct *task,
-				       __u64 now, __u64 offset)
-{
-	struct where_thread *own = account_of(control, task);
-
-	if (!own)
-		return;
-	if (own->woken_ns)
-		end_sleep(control, task, own, now, offset);
-	if (own->state != WHERE_READY) {
-		turn_unknown(control, own, WHERE_CPU, now);
+	what = state ? sleeps_for(own, task, state) : WHERE_IS_READY;
+	if (own->what != WHERE_ON_CPU) {
+		turn_unknown(own, what, now);
 		return;
 	}
-	if (is_long(control, own, now))
-		send_part(control, task, own, now);
-	turn(control, own, WHERE_CPU, now);
+	end_turn(task, own, WHERE_CPU, own->since_ns, now, own->since_ns >= account.inside_ns);
+	own->since_ns = now;
+	own->what = what;
+}
+
+/* A sleep ended at `woken`. Returns when the wait for a CPU began. */
+static __always_inline __u64 end_sleep(struct task_struct *task, struct where_thread *own,
+				       __u64 woken, __u64 now, bool inside)
+{
+	__u64 since = own->since_ns, ns;
+
+	if (woken < since) /* by another clock */
+		woken = since;
+	if (woken > now)
+		woken = now;
+	ns = woken - since;
+	if (!inside)
+		ns = in_window(since, woken);
+	if (ns)
+		add_sleep(task, own, ns);
+	return woken;
+}
+
+/* It gets a CPU. `woken`: when its sleep ended, if it slept; 0: unknown. */
+static __always_inline void account_in(struct where_thread *first, struct task_struct *task,
+				       __u32 tid, __u64 now, __u64 woken)
+{
+	struct where_thread *own = account_by(first, task, tid);
+	__u64 since;
+	bool inside;
+
+	if (!own)
+		return;
+	since = own->since_ns;
+	inside = since >= account.inside_ns;
+	if (own->what >= WHERE_WHAT(WHERE_DISK, 0) && woken) {
+		since = end_sleep(task, own, woken, now, inside);
+	} else if (own->what != WHERE_IS_READY) {
+		turn_unknown(own, WHERE_ON_CPU, now);
+		return;
+	}
+	end_turn(task, own, WHERE_READY, since, now, inside);
+	own->since_ns = now;
+	own->what = WHERE_ON_CPU;
 }
 
 /* ---- what the includer's programs call ---- */
@@ -512,39 +533,24 @@ static __always_inline bool misses_switch(void)
 #endif
 
 /*
- * At sched_switch; `state` of prev: 0 if it stays runnable. `offset` is what `now` is more than the
- * clock of account_woken().
+ * At sched_switch; `state` of prev: 0 if it stays runnable. `woken`: when the sleep of next ended;
+ * 0: unknown.
  */
-static __always_inline void account_switch(struct where_control *control, struct task_struct *prev,
-					   struct task_struct *next, __u32 state, __u64 now,
-					   __u64 offset)
+static __always_inline void account_switch(struct task_struct *prev, struct task_struct *next,
+					   __u32 state, __u64 now, __u64 woken)
 {
-	if (misses_switch())
+	struct where_thread *first = account_lines();
+	__u32 tid = prev->pid;
+
+	if (misses_switch() || !first)
 		return;
 	if (state & TASK_DEAD)
-		account_end(control, prev, now);
-	else if (prev->pid)
-		account_out(control, prev, state, now);
-	if (next->pid)
-		account_in(control, next, now, offset);
-}
-
-/*
- * At sched_wakeup: the thread became runnable at `at`. The sleep is added when it gets a CPU, as
- * that program has its entry, too.
- */
-static __always_inline void account_woken(struct task_struct *task, __u64 at)
-{
-	struct where_control *control = account_control();
-	struct where_thread *own = control ? account_of(control, task) : NULL;
-
-	if (!own || own->state == WHERE_READY || own->woken_ns)
-		return;
-	if (own->state != WHERE_CPU)
-		own->woken_ns = at;
-	/* On its way to sleep it goes on; else it slept, and no program saw it. */
-	else if (bpf_core_field_exists(task->on_cpu) && !task_runs(task))
-		turn_unknown(control, own, WHERE_READY, bpf_ktime_get_ns());
+		account_end(prev, now);
+	else if (tid)
+		account_out(first, prev, tid, state, now);
+	tid = next->pid;
+	if (tid)
+		account_in(first, next, tid, now, woken);
 }
 
 #endif

@@ -18,15 +18,24 @@ void account_host__withdraw(const struct account_host *account)
 		offered = NULL;
 }
 
-int account_host__share(struct bpf_object *obj, struct account_host **account)
+/* libbpf maps the data of the programs, which user space does not use here. */
+static void unmap(struct bpf_object_skeleton *skeleton, const struct bpf_map *data)
 {
-	static const char *const names[] = { "account", "lines",  "accounts",
-					     "ended",	"sleeps", "long_parts" };
+	for (int i = 0; i < skeleton->map_cnt; i++)
+		if (*skeleton->maps[i].map == data)
+			skeleton->maps[i].mmaped = NULL;
+}
+
+int account_host__share(struct bpf_object_skeleton *skeleton, struct account_host **account)
+{
+	static const char *const names[] = { ".data.account", "lines",	"accounts",
+					     "ended",	      "sleeps", "long_parts" };
 	int err = 0;
 
 	for (size_t i = 0; !err && i < sizeof(names) / sizeof(names[0]); i++) {
-		struct bpf_map *map = bpf_object__find_map_by_name(obj, names[i]);
+		struct bpf_map *map = bpf_object__find_map_by_name(*skeleton->obj, names[i]);
 
+		unmap(skeleton, map);
 		if (offered)
 			err = bpf_map__reuse_fd(map, bpf_object__find_map_fd_by_name(offered->obj,
 										     names[i]));
@@ -40,5 +49,5 @@ int account_host__share(struct bpf_object *obj, struct account_host **account)
 void account_host__leave(void)
 {
 	if (offered)
-		offered->has_switches = offered->has_wakeups = false;
+		offered->is_hosted = false;
 }

@@ -11,12 +11,15 @@
 #define LATSCOPE_PROBES_KIT_ACCOUNT_HOST_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct bpf_object;
+struct bpf_object_skeleton;
 
 struct account_host {
 	const struct bpf_object *obj; /* loaded; its maps are the account */
-	bool has_switches, has_wakeups; /* hosted */
+	uint32_t line_mask; /* of its programs */
+	bool is_hosted; /* another probe's programs change it at switches */
 };
 
 /* The account must stay until account_host__withdraw(). */
@@ -28,7 +31,7 @@ void account_host__withdraw(const struct account_host *account);
  * `account`: none is offered, and the object gets no such maps; its programs must not need them.
  * 0 or -errno.
  */
-int account_host__share(struct bpf_object *obj, struct account_host **account);
+int account_host__share(struct bpf_object_skeleton *skeleton, struct account_host **account);
 
 /* The programs that hosted are gone. */
 void account_host__leave(void);

@@ -44,6 +44,10 @@ struct where_sleep {
 	__u64 ns;
 };
 #define WHERE_WHAT(state, call) ((__u32)(state) << 16 | (call))
+#define WHERE_STATE(what) ((what) >> 16)
+#define WHERE_CALL(what) ((what)&0xffff)
+#define WHERE_ON_CPU WHERE_WHAT(WHERE_CPU, WHERE_NO_CALL)
+#define WHERE_IS_READY WHERE_WHAT(WHERE_READY, WHERE_NO_CALL)
 #define WHERE_SLEEPS 5
 
 /*
@@ -53,22 +57,17 @@ struct where_sleep {
 struct where_thread {
 	__u64 task; /* the task_struct that has this entry; 0: it is free */
 	__u32 tid; /* of that task; 0: the entry is being made */
-	__u8 state; /* enum where_state, since... */
-	__u8 inherits : 1; /* by an exec it has the ID and start of another thread */
-	__u8 workload : 1; /* it descends from where_control.workload */
-	__u16 call; /* that it sleeps in */
+	__u32 what; /* WHERE_WHAT(): its state, and the system call that it sleeps in, since... */
 	__u64 since_ns;
-	/*
-	 * A sleep ended then, and it waits for a CPU; 0: it still sleeps. In the kernel by another
-	 * clock: see where_control.offset_ns.
-	 */
-	__u64 woken_ns;
+	__u64 woken_ns; /* its sleep ended then, and it waits for a CPU; 0: not known here */
 	__u64 begin_ns; /* start of the account */
 	__u64 lock; /* address of the kernel lock that it waits for; 0: none */
-	__u64 ns[WHERE_STATES]; /* within the window, by state; not the part since since_ns */
+	/* Within the window, by state; not the part since since_ns, and not what `sleeps` has. */
+	__u64 ns[WHERE_STATES];
 	struct where_sleep sleeps[WHERE_SLEEPS];
 	__u32 pass; /* where_control.pass when it was read last, or when it began */
-	__u32 pad;
+	__u16 inherits; /* by an exec it has the ID and start of another thread */
+	__u16 workload; /* it descends from where_control.workload */
 	__u64 cgroup; /* of sums by cgroup: in which the next reading finds this account */
 };
 _Static_assert(sizeof(struct where_thread) == 256, "where_thread: four cache lines");
@@ -130,20 +129,20 @@ struct where_part {
 };
 _Static_assert(sizeof(struct where_part) == 272, "where_part has no padding");
 
-/* What its programs have in common: the one element of `account`. */
+/* What its programs have in common. */
 struct where_control {
 	__u64 opened_ns; /* ~0: the window is not open yet */
 	__u64 closed_ns; /* ~0: it is open */
-	__u64 over_ns; /* how long a part must be to be sent; 0: none is */
+	__u64 inside_ns; /* parts that began before are cut by the window; ~0: all may be */
+	__u64 over_ns; /* how long a part must be to be sent; ~0: none is */
 	__u32 pass; /* readings of all threads so far */
 	__u32 by; /* enum lat_by: what sums are of */
-	__u32 line_mask; /* number of `lines` - 1 */
 	__u32 ended; /* entries that were added to `ended` since user space reset this */
 	__u32 workload; /* process ID: only its threads and descendants are read; 0: all */
-	__u32 pad;
+	__u32 reason_bits; /* of task_bits(): without any of them, a task has no flag of a reason */
 	/*
-	 * Added to woken_ns: CLOCK_MONOTONIC minus the scheduler's clock, within 10 us, if wakeups
-	 * are stamped by that; else 0.
+	 * CLOCK_MONOTONIC minus the scheduler's clock, within 10 us, if its stamps say when a sleep
+	 * ended; else 0, and woken_ns says so.
 	 */
 	__u64 offset_ns;
 	__u64 hidden; /* switches that no program saw: at least */
@@ -151,8 +150,9 @@ struct where_control {
 	__u64 lost_sleeps; /* sleeps that found no room in `sleeps` */
 	__u64 lost_ends; /* ends of threads for which `ended` had no room */
 	__u64 lost_ns; /* their life */
-	/* By number of the system call: enum where_state or where_call_kind. */
-	__u8 call_states[WHERE_CALLS], call_states_32[WHERE_CALLS];
+	/* Of 64-bit programs and of others, by number of the system call: enum where_state or
+	 * where_call_kind. */
+	__u8 call_states[2][WHERE_CALLS];
 };
 
 #endif

@@ -24,17 +24,16 @@ static __always_inline void describe_sleep(struct where_part *part, struct task_
 static __noinline int account_waking(struct task_struct *task, struct task_struct *waker,
 				     __u32 source)
 {
-	struct where_control *control = account_control();
-	struct where_thread *own = control ? account_of(control, task) : NULL;
+	struct where_thread *own = account_of(task);
 	struct where_part *part;
 	__u64 now;
 
-	if (!own || own->state == WHERE_CPU || own->state == WHERE_READY || own->woken_ns)
+	if (!own || own->what < WHERE_WHAT(WHERE_DISK, 0) || own->woken_ns)
 		return 0;
 	now = bpf_ktime_get_ns();
-	if (!is_long(control, own, now))
+	if (own->since_ns < account.inside_ns || now - own->since_ns < account.over_ns)
 		return 0;
-	part = begin_part(control, task, own, now);
+	part = begin_part(task, own, now);
 	if (!part)
 		return 0;
 	describe_sleep(part, task, waker, source);

@@ -101,19 +101,24 @@ bool kernel__has_fentry(const char *function)
 	return link >= 0;
 }
 
-bool kernel__has_member(const char *structure, const char *member)
+int kernel__bit(const char *structure, const char *member)
 {
 	int id = kernel__find(structure, BTF_KIND_STRUCT);
 	const struct btf *btf = kernel__btf();
 	const struct btf_type *type;
 
 	if (id < 0)
-		return false;
-	type = btf__type_by_id(btf, id);
-	for (int i = 0; i < btf_vlen(type); i++)
+		return -1;
+	type = btf__type_by_id(btf, (__u32)id);
+	for (__u32 i = 0; i < btf_vlen(type); i++)
 		if (!strcmp(btf__name_by_offset(btf, btf_members(type)[i].name_off), member))
-			return true;
-	return false;
+			return (int)btf_member_bit_offset(type, i);
+	return -1;
+}
+
+bool kernel__has_member(const char *structure, const char *member)
+{
+	return kernel__bit(structure, member) >= 0;
 }
 
 static int value_in(const struct btf *btf, const struct btf_type *type, const char *enumerator)

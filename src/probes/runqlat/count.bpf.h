@@ -16,7 +16,6 @@ const volatile struct lat_config config = {};
 /* Neither filters nor --why nor metric wakeup: only then the functions *_usual() may count. */
 const volatile bool plain = false;
 const volatile bool hosts_account = false; /* see kit/account_host.h */
-const volatile bool hosts_wakeups = false; /* with the stamps of stamps_wakeup */
 struct lat_control control = {};
 struct lat_in_flight waits_in_flight = {};
 struct lat_oldest oldest_in_flight = {};

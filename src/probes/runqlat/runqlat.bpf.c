@@ -208,8 +208,6 @@ static __always_inline int check_stamp(struct task_struct *task, __u64 queued)
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(stamps_wakeup, struct task_struct *task)
 {
-	if (hosts_account)
-		account_woken(task, queue_clock(task));
 	return check_stamp(task, task->sched_info.last_queued);
 }
 
@@ -219,8 +217,6 @@ int BPF_PROG(stamps_wakeup_why, struct task_struct *task)
 {
 	__u64 queued = task->sched_info.last_queued;
 
-	if (hosts_account)
-		account_woken(task, queue_clock(task));
 	begin_quota(task, NULL);
 	return stamps_deceive() ? check_stamp(task, queued) : 0;
 }
@@ -253,16 +249,21 @@ static __always_inline __u64 read_wait(struct wait *wait, struct task_struct *ne
 	return stale;
 }
 
-/* A wait ends after the close: if it was in flight then, keeps its start for the iterator. */
-static __always_inline int stamps_keep(struct task_struct *next)
+/*
+ * A wait ends after the close: if it was in flight then, keeps its start for the iterator. Returns
+ * when it began; 0: unknown.
+ */
+static __always_inline __u64 stamps_keep(struct task_struct *next)
 {
 	struct runqlat_task *own = next->pid ? find_own(next) : NULL;
 	struct wait wait = {};
 	__u64 began;
 
-	if (!own || own->ended)
+	if (!own)
 		return 0;
 	read_wait(&wait, next, bpf_ktime_get_ns());
+	if (own->ended)
+		return wait.queued ? began_at(&wait) : 0;
 	take_wait(&wait, own, &next->sched_info);
 	if (wait.unseen) { /* these are of earlier waits */
 		wait.before = 0;
@@ -271,13 +272,13 @@ static __always_inline int stamps_keep(struct task_struct *next)
 	}
 	began = began_at(&wait);
 	if (began >= control.closed_ns)
-		return 0;
+		return began;
 	if (wait.own_start || !(wait.unknown || wait.moved))
 		own->queued_ns = began;
 	own->unknown = wait.unknown;
 	own->moved = wait.moved;
 	*(volatile __u8 *)&own->ended = 1; /* last, as the iterator may read meanwhile */
-	return 0;
+	return began;
 }
 
 /*
@@ -291,9 +292,20 @@ __noinline int added_early(const struct wait *wait)
 	       (wait->moved || wait->unseen || began_at(wait) < control.opened_ns);
 }
 
-/* `own_now`: the time, or 0 if nobody has read it. */
-static __noinline int stamps_switch_any(__u64 *ctx, struct task_struct *prev,
-					struct task_struct *next, __u64 own_now)
+/* The same as began_at(), if it is known. */
+static __always_inline __u64 wait_began(const struct wait *wait)
+{
+	if (wait->unseen || wait->unknown || (!wait->own_start && (wait->moved || !wait->queued)))
+		return 0;
+	return began_at(wait);
+}
+
+/*
+ * `own_now`: the time, or 0 if nobody has read it. Returns when the wait began, by our own clock;
+ * 0: unknown.
+ */
+static __noinline __u64 stamps_switch_any(__u64 *ctx, struct task_struct *prev,
+					  struct task_struct *next, __u64 own_now)
 {
 	__u32 state = ctx[0] ? 0 : task_state(prev); /* ctx[0]: preempted */
 	bool queues = prev->pid && !state;
@@ -309,15 +321,17 @@ static __noinline int stamps_switch_any(__u64 *ctx, struct task_struct *prev,
 		drop_own(prev);
 	if (!queues && !next->pid) {
 		note_turn(prev, next, queue_clock(next));
-		return count_switch(LAT_IDLE);
+		count_switch(LAT_IDLE);
+		return 0;
 	}
 	stale = read_wait(&wait, next, own_now ? own_now : bpf_ktime_get_ns());
 	note_turn(prev, next, wait.now ? wait.now : stale);
 	if (queues)
 		stamps_out(prev, wait.own_now, wait.now ? wait.now - stale : 0);
-	if (!next->pid)
-		return count_switch(LAT_IDLE);
-
+	if (!next->pid) {
+		count_switch(LAT_IDLE);
+		return 0;
+	}
 	own = find_own(next);
 	if (own)
 		take_wait(&wait, own, &next->sched_info);
@@ -327,7 +341,7 @@ static __noinline int stamps_switch_any(__u64 *ctx, struct task_struct *prev,
 	if (wakeups_wanted())
 		end_request(cell, next, own, wait.own_now);
 	if (!cell)
-		return 0;
+		return wait_began(&wait);
 	cell->counts[LAT_KERNEL_NS] += wait.before + wait.kernel_ns;
 	if (added_early(&wait))
 		cell->counts[LAT_EARLY_NS] += wait.before;
@@ -338,20 +352,20 @@ static __noinline int stamps_switch_any(__u64 *ctx, struct task_struct *prev,
 		slow.end_ns = wait.own_now;
 		explain(ctx, &slow);
 	}
-	return 0;
+	return wait_began(&wait);
 }
 
 /*
  * The task that loses the CPU: it sleeps, is preempted or is the idle task; otherwise returns
  * false. If it is preempted, `stamp` says whether it needs our own stamp.
  */
-static __always_inline bool stamps_out_usual(__u64 *ctx, bool stamp, __u64 now)
+static __always_inline bool stamps_out_usual(__u64 *ctx, bool stamp, __u64 now, __u32 *state)
 {
-	__u32 state = task_state(PREV);
 	struct runqlat_task *own;
 
-	if (state)
-		return !(state & TASK_DEAD) && !ctx[0];
+	*state = task_state(PREV);
+	if (*state)
+		return !(*state & TASK_DEAD) && !ctx[0];
 	if (!stamp || !PREV->pid)
 		return true;
 	own = usual_line(PREV);
@@ -365,7 +379,8 @@ static __always_inline bool stamps_out_usual(__u64 *ctx, bool stamp, __u64 now)
  * and the task that loses the CPU sleeps, is preempted or is the idle task. Returns false, and has
  * changed nothing, if anything else is the case: then stamps_switch_any() counts.
  */
-static __always_inline bool stamps_switch_usual(__u64 *ctx, __u64 own_now)
+static __always_inline bool stamps_switch_usual(__u64 *ctx, __u64 own_now, __u64 *began,
+						__u32 *state)
 {
 	struct runqlat_task *own = usual_line(NEXT);
 	__u64 stale, now, queued, arrivals, delay, start, ns;
@@ -391,7 +406,7 @@ static __always_inline bool stamps_switch_usual(__u64 *ctx, __u64 own_now)
 	start = own->queued_ns;
 	ns = start ? own_now - start : delay + now - queued;
 	if ((__s64)ns < 0 || (delay && own_now - ns < control.opened_ns) ||
-	    !stamps_out_usual(ctx, now - stale >= STALE_NS, own_now))
+	    !stamps_out_usual(ctx, now - stale >= STALE_NS, own_now, state))
 		return false;
 
 	cell = &here->metrics[RUNQLAT_RUN_QUEUE];
@@ -406,44 +421,60 @@ static __always_inline bool stamps_switch_usual(__u64 *ctx, __u64 own_now)
 	cell->counts[LAT_KERNEL_NS] += delay;
 	cell->counts[LAT_SEEN]++;
 	record(cell, RUNQLAT_RUN_QUEUE, NEXT, ns);
+	*began = own_now - ns;
 	return true;
 }
 
-/* What CLOCK_MONOTONIC is more than the clock of stamps_wakeup. */
-static __always_inline __u64 wakeup_offset(struct where_control *account)
+/*
+ * For the readers of the account, who meet waits that have not ended: what CLOCK_MONOTONIC is more
+ * than the scheduler's clock. All CPUs read it, so it is seldom written.
+ */
+static __always_inline void tell_offset(void)
 {
-	struct runqlat_cpu *here = hosts_wakeups ? cpu_here() : NULL;
-	__u64 offset;
+	struct runqlat_cpu *here = cpu_here();
+	__u64 offset = here && here->clock.at_ns ? here->clock.offset_ns : account.offset_ns;
 
-	if (!here || !here->clock.at_ns)
-		return hosts_wakeups ? account->offset_ns : 0;
-	offset = here->clock.offset_ns;
-	/* All CPUs read it: it is seldom written. */
-	if (offset - account->offset_ns + OFFSET_STEP_NS > 2 * OFFSET_STEP_NS)
-		account->offset_ns = offset;
-	return offset;
+	if (offset - account.offset_ns + OFFSET_STEP_NS > 2 * OFFSET_STEP_NS)
+		account.offset_ns = offset;
 }
 
-static __always_inline int stamps_switch_at(__u64 *ctx, __u64 now)
+/* The end of a sleep is the beginning of the wait. Offsets are read in unusual switches. */
+static __always_inline void switch_of_account(__u64 *ctx)
 {
-	if (plain && stamps_switch_usual(ctx, now))
-		return 0;
-	return stamps_switch_any(ctx, PREV, NEXT, now);
+	__u64 now = bpf_ktime_get_ns(), woken = 0;
+	__u32 state = 0;
+
+	if (!stamps_switch_usual(ctx, now, &woken, &state)) {
+		woken = stamps_switch_any(ctx, PREV, NEXT, now);
+		state = ctx[0] ? 0 : task_state(PREV);
+		tell_offset();
+	}
+	account_switch(PREV, NEXT, state, now, woken);
 }
 
-/* The account comes last: then the offset between the clocks is new. */
+/* Not on the stack of stamps_switch(): with --why, its callees need most of that. */
+static __noinline int account_any(__u64 *ctx, __u64 now, __u64 woken)
+{
+	tell_offset();
+	account_switch(PREV, NEXT, ctx[0] ? 0 : task_state(PREV), now, woken);
+	return 0;
+}
+
 SEC("tp_btf/sched_switch")
 int stamps_switch(__u64 *ctx)
 {
-	struct where_control *account = hosts_account ? account_control() : NULL;
-	__u64 now;
+	__u64 woken, now;
+	__u32 state;
 
-	if (!account)
-		return stamps_switch_at(ctx, 0);
-	now = bpf_ktime_get_ns();
-	stamps_switch_at(ctx, now);
-	account_switch(account, PREV, NEXT, ctx[0] ? 0 : task_state(PREV), now,
-		       wakeup_offset(account));
+	if (!hosts_account) {
+		if (!plain || !stamps_switch_usual(ctx, 0, &woken, &state))
+			stamps_switch_any(ctx, PREV, NEXT, 0);
+	} else if (plain) {
+		switch_of_account(ctx);
+	} else {
+		now = bpf_ktime_get_ns();
+		account_any(ctx, now, stamps_switch_any(ctx, PREV, NEXT, now));
+	}
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include <core/clock.h>
 #include <probes/kit/account_host.h>
+#include <probes/kit/account_types.h>
 #include <probes/kit/bpf_steps.h>
 #include <probes/kit/kernel.h>
 #include <symbols/kallsyms.h>
@@ -66,13 +67,6 @@ static bool uses_stamps(const struct bpf_probe *probe)
 
 #define MORE_PROGRAMS 20
 
-/* Since 6.12 a stamp does not always mean a wait; with --why, wakeups begin anew what is kept. */
-static bool stamps_wakeups(const struct bpf_probe *probe)
-{
-	return uses_stamps(probe) &&
-	       (probe->config.why || kernel__has_member("sched_entity", "sched_delayed"));
-}
-
 /*
  * The programs that only some kernels or options need. Since 6.12 a stamp does not always mean a
  * wait: stamps_migrate and stamps_wakeup find out.
@@ -95,7 +89,7 @@ static int more_programs(const struct bpf_probe *probe, const char *names[MORE_P
 			names[nr++] = why[i];
 		for (size_t i = 0; runqlat->blind && i < sizeof(vectors) / sizeof(vectors[0]); i++)
 			names[nr++] = vectors[i];
-	} else if (stamps_wakeups(probe)) {
+	} else if (uses_stamps(probe) && kernel__has_member("sched_entity", "sched_delayed")) {
 		names[nr++] = "stamps_migrate";
 		names[nr++] = "stamps_wakeup";
 	}
@@ -165,15 +159,16 @@ static int runqlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **sk
 }
 
 /* The account of threads, in the programs of method stamps. */
-static int host_account(const struct bpf_probe *probe, struct bpf_object *obj)
+static int host_account(const struct bpf_probe *probe)
 {
 	struct runqlat *runqlat = probe->skel;
-	int err = account_host__share(obj, &runqlat->account);
+	int err = account_host__share(runqlat->skel->skeleton, &runqlat->account);
 
 	if (err || !uses_stamps(probe))
 		runqlat->account = NULL;
 	runqlat->skel->rodata->hosts_account = runqlat->account;
-	runqlat->skel->rodata->hosts_wakeups = stamps_wakeups(probe);
+	if (runqlat->account)
+		runqlat->skel->rodata->line_mask = runqlat->account->line_mask;
 	return err;
 }
 
@@ -181,7 +176,7 @@ static int runqlat_prepare(struct bpf_probe *probe, struct bpf_object *obj)
 {
 	struct runqlat *runqlat = probe->skel;
 	const char *names[MORE_PROGRAMS];
-	int nr = more_programs(probe, names), err = host_account(probe, obj);
+	int nr = more_programs(probe, names), err = host_account(probe);
 
 	if (!err && uses_stamps(probe))
 		err = bpf_map__set_max_entries(runqlat->skel->maps.events, probe->cpus);
@@ -216,10 +211,8 @@ static int start_method(struct bpf_probe *probe)
 		err = bpf_probe__attach(probe, names[i]);
 	if (err || !uses_stamps(probe))
 		return err;
-	if (runqlat->account) {
-		runqlat->account->has_switches = true;
-		runqlat->account->has_wakeups = stamps_wakeups(probe);
-	}
+	if (runqlat->account)
+		runqlat->account->is_hosted = true;
 	runqlat->skel->bss->attached_ns = clock__now_ns();
 	return queue_clock__open(&runqlat->clock, runqlat->skel->maps.events,
 				 runqlat->skel->maps.cells, runqlat->skel->progs.find_stamps);

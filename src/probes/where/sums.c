@@ -119,7 +119,9 @@ static uint64_t open_ns(const struct where_window *window, const struct where_re
 
 static unsigned int state_of(const struct where_thread *account)
 {
-	return account->state < WHERE_STATES ? account->state : WHERE_UNKNOWN;
+	unsigned int state = WHERE_STATE(account->what);
+
+	return state < WHERE_STATES ? state : WHERE_UNKNOWN;
 }
 
 /* What the kernel has not added to its own account: the wait for a CPU that goes on. */
@@ -128,7 +130,7 @@ static uint64_t open_wait_ns(const struct where_window *window, const struct whe
 	const struct where_thread *account = &report->account;
 	uint64_t since_ns = account->woken_ns, until_ns = report->at_ns;
 
-	if (!account->task || (!since_ns && account->state != WHERE_READY))
+	if (!account->task || (!since_ns && state_of(account) != WHERE_READY))
 		return 0;
 	if (!since_ns)
 		since_ns = account->since_ns;
@@ -182,7 +184,7 @@ static int add_reasons(struct where_one *one, const struct where_window *window,
 		err = add_reason(one, account->sleeps[i].what, account->sleeps[i].times,
 				 account->sleeps[i].ns);
 	if (!err && is_sleep(state_of(account)) && open)
-		err = add_reason(one, WHERE_WHAT(state_of(account), account->call), 1, open);
+		err = add_reason(one, account->what, 1, open);
 	return err;
 }
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,8 +41,8 @@ static const struct probe_method methods[] = {
 		.mechanism = "own clock at the scheduler's tracepoints; what a thread sleeps for "
 			     "by the kernel's flags and the registers of its system call",
 		.needs = "BPF tracepoints with BTF, and iterators",
-		.programs = { "began", "executed", "woken_new" },
-		.loaded = { "prime", "read_threads", "switched", "woken" },
+		.programs = { "began", "executed" },
+		.loaded = { "prime", "read_threads", "switched", "woken", "woken_new" },
 	},
 };
 
@@ -96,6 +95,9 @@ static int attach_each(struct where *where, const char *const *names)
 	return err;
 }
 
+/* Unless another probe has them in its programs. */
+static const char *const changes[] = { "switched", "woken", "woken_new", NULL };
+
 static int attach_all(struct where *where)
 {
 	int err = attach_each(where, methods[0].programs);
@@ -115,14 +117,23 @@ static int prepare(struct probe *probe, uint64_t at_ns)
 	int err = 0;
 
 	(void)at_ns;
-	if (!where->account.has_switches)
-		err = attach(where, "switched");
-	if (!err && !where->account.has_wakeups)
-		err = attach(where, "woken");
+	if (!where->account.is_hosted)
+		err = attach_each(where, changes);
 	return err ? err : probe__run_iterator(where->skel->progs.prime, NULL);
 }
 
-/* Twice as many entries as threads, if that is not too much memory. */
+/* Does the kernel make a map of one value of this size? Before 5.17, only up to 4 MB. */
+static bool can_have(unsigned int lines)
+{
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "lines", sizeof(uint32_t),
+				lines * (uint32_t)sizeof(struct where_thread), 1, NULL);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* Twice as many as threads, if that is not too much memory. */
 static unsigned int choose_lines(void)
 {
 	FILE *file = fopen("/proc/loadavg", "re");
@@ -135,22 +146,46 @@ static unsigned int choose_lines(void)
 	}
 	while (lines < MOST_LINES && lines / 2 < threads)
 		lines *= 2;
+	while (lines > 1 && !can_have(lines))
+		lines /= 2;
 	return lines;
 }
 
-static int map_control(struct where *where)
+static int make_lines(struct where *where)
 {
-	int fd = bpf_map__fd(where->skel->maps.account);
-	void *at = mmap(NULL, sizeof(*where->control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	unsigned int lines = choose_lines();
 
-	if (at == MAP_FAILED)
-		return -errno;
-	where->control = at;
+	where->account.line_mask = where->skel->rodata->line_mask = lines - 1;
+	return bpf_map__set_value_size(where->skel->maps.lines,
+				       lines * (uint32_t)sizeof(struct where_thread));
+}
+
+/* See task_bits(). */
+static uint32_t reason_bits(void)
+{
+	static const char *const members[] = { "in_iowait", "in_memstall", "frozen" };
+	int first = kernel__bit("task_struct", members[0]);
+	uint32_t bits = 0;
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+		int bit = kernel__bit("task_struct", members[i]);
+
+		if (bit >= 0 && bit / 32 != first / 32)
+			return UINT32_MAX; /* so all are read */
+		if (bit >= 0)
+			bits |= 1U << bit % 32;
+	}
+	return bits;
+}
+
+static void set_control(struct where *where)
+{
+	where->control = &where->skel->data_account->account;
 	where->control->opened_ns = where->control->closed_ns = UINT64_MAX;
+	where->control->inside_ns = where->control->over_ns = UINT64_MAX;
 	where->control->by = where->by;
-	where->control->line_mask = bpf_map__max_entries(where->skel->maps.lines) - 1;
-	calls__fill(where->control->call_states, where->control->call_states_32);
-	return 0;
+	where->control->reason_bits = reason_bits();
+	calls__fill(where->control->call_states[0], where->control->call_states[1]);
 }
 
 static int load(struct where *where, const struct lat_config *config)
@@ -168,18 +203,18 @@ static int load(struct where *where, const struct lat_config *config)
 	for (int i = 0; !err && where->sees_locks && lock_programs[i]; i++)
 		err = probe__load_too(where->skel->obj, lock_programs[i]);
 	if (!err)
-		err = bpf_map__set_max_entries(where->skel->maps.lines, choose_lines());
+		err = make_lines(where);
 	if (!err)
 		err = bpf_object__load_skeleton(where->skel->skeleton);
-	return err ? err : map_control(where);
+	if (!err)
+		set_control(where);
+	return err;
 }
 
 static void release(struct where *where)
 {
 	while (where->nr_links)
 		bpf_link__destroy(where->links[--where->nr_links]);
-	if (where->control)
-		munmap(where->control, sizeof(*where->control));
 	where->control = NULL;
 	waits__free(where->waits);
 	where->waits = NULL;
@@ -444,6 +479,7 @@ static int open_window(struct probe *probe, uint64_t at_ns)
 	if (probe->workload && !pid_namespace__differs())
 		where->control->workload = (uint32_t)probe->workload;
 	where->window.opened_ns = soon((uint64_t *)&where->control->opened_ns);
+	where->control->inside_ns = where->window.opened_ns;
 	return 0;
 }
 
@@ -481,6 +517,7 @@ static int close_window(struct probe *probe, uint64_t at_ns)
 	struct where *where = where_of(probe);
 
 	(void)at_ns;
+	__atomic_store_n(&where->control->inside_ns, UINT64_MAX, __ATOMIC_SEQ_CST);
 	where->window.closed_ns = soon((uint64_t *)&where->control->closed_ns);
 	return 0;
 }
