@@ -291,7 +291,7 @@ void complete__values(const char *command, const struct option_row *option, cons
 		offer(&value, option->choices[i], NULL);
 }
 
-/* The commands of fleet, and the metrics that follow a question. */
+/* The commands of fleet, and the metrics and states that follow a question. */
 static void offer_questions(const char *text)
 {
 	const struct value value = { "fleet", text, 0 };
@@ -301,6 +301,9 @@ static void offer_questions(const char *text)
 		if (strcmp(fleet_commands[i].name, FLEET_PERCENTILE) != 0)
 			offer(&value, fleet_commands[i].name, fleet_commands[i].help);
 	offer_probes(&value);
+	for (size_t i = 0; probe_list[i]; i++)
+		for (size_t j = 0; probe_list[i]->accounts && probe_list[i]->accounts[j]; j++)
+			offer(&value, probe_list[i]->accounts[j], "state of threads");
 }
 
 void complete__arguments(const char *command, const char *text)

@@ -49,20 +49,23 @@ const struct fleet_command fleet_commands[] = {
 	{ "top", run_question, "which services waited most", true, FLEET_TOP },
 	{ "compare", run_question, "is a latency worse on some hosts than on others?", true,
 	  FLEET_COMPARE },
+	{ "share", run_question, "which share of their time threads were in a state", true,
+	  FLEET_SHARE },
 	{ "init", run_init, "create the tables, or change how long data are kept", false, 0 },
 	{ "rollup", run_rollup, "sum up complete hours and days; delete what is too old", false,
 	  0 },
 	{ 0 },
 };
 
-static const char *const percentiles[FLEET_COMPARE + 1] = {
+static const char *const percentiles[] = {
 	[FLEET_TOP] = "p50,p99,p99.9",
 	[FLEET_COMPARE] = "p50,p90,p99,p99.9",
 };
 
 static const char fleet_intro[] =
 	"Answers questions about many machines: from the tables that 'latscope serve --clickhouse' "
-	"fills, or from a directory of recordings. METRIC is a probe, or PROBE.METRIC.\v"
+	"fills, or from a directory of recordings. METRIC is a probe, or PROBE.METRIC; of share "
+	"a state of threads, such as disk.\v"
 	"Commands:\n";
 
 static const char fleet_examples[] =
@@ -70,6 +73,7 @@ static const char fleet_examples[] =
 	"  latscope fleet p99.9 runqlat --by service,kernel --last 7d --clickhouse URL\n"
 	"  latscope fleet p50,p99 iolat.total --dir runs/ --by host\n"
 	"  latscope fleet compare runqlat --where kernel=6.1 --against kernel=6.12\n"
+	"  latscope fleet share disk --by service --clickhouse URL\n"
 	"  latscope fleet init --clickhouse http://127.0.0.1:8123\n"
 	"  latscope fleet rollup --clickhouse http://127.0.0.1:8123     every hour\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 3 --fail-on matched, 77 not\n"
@@ -176,9 +180,9 @@ static const struct option_row fleet_rows[] = {
 	  OPT_CALL_ON(add_condition, question.sides[0]), .class = OF_QUESTIONS },
 	{ "against", 0, "NAME=VALUE", "compare: --where of the other group; repeatable",
 	  OPT_CALL_ON(add_condition, question.sides[1]), .class = OF_COMPARE },
-	{ "last", 0, "TIME", "Only the last TIME, or 'all' (7d; top: 1h)", OPT_CALL(set_last),
-	  .class = OF_QUESTIONS },
-	{ "top", 0, "N", "Show N groups, those with the most time (10; 0: all)",
+	{ "last", 0, "TIME", "Only the last TIME, or 'all' (7d; top, share: 1h)",
+	  OPT_CALL(set_last), .class = OF_QUESTIONS },
+	{ "top", 0, "N", "Show N groups: most time, or largest shares (10; 0: all)",
 	  OPT_COUNT(question.top, 0, MOST_TOP), .class = OF_QUESTIONS },
 	{ "metric", 0, "STATISTIC", "compare: test only this percentile; repeatable",
 	  OPT_CALL(add_statistic), .class = OF_COMPARE },
@@ -362,6 +366,8 @@ static int set_quantiles(struct fleet *fleet)
 	const char *text = fleet->options.args[0];
 	int err = 0;
 
+	if (question->kind == FLEET_SHARE)
+		return 0;
 	if (question->kind != FLEET_QUANTILE)
 		text = percentiles[question->kind];
 	for (size_t i = 0; !err && i < fleet->nr_statistics; i++)
@@ -379,7 +385,8 @@ static int set_quantiles(struct fleet *fleet)
 static void set_time(struct fleet *fleet)
 {
 	struct fleet_question *question = &fleet->question;
-	uint64_t last_ns = question->kind == FLEET_TOP ? LAST_OF_TOP_NS : LAST_NS;
+	bool is_now = question->kind == FLEET_TOP || question->kind == FLEET_SHARE;
+	uint64_t last_ns = is_now ? LAST_OF_TOP_NS : LAST_NS;
 
 	question->to_s = (uint64_t)time(NULL);
 	if (fleet->last_ns)
@@ -406,17 +413,44 @@ static const char *default_metric(const struct probe_ops *ops)
 	return ops->nr_metrics > 1 ? ops->metrics[0].name : "";
 }
 
-static int make_question(struct fleet *fleet)
+/* The probe that divides the time of threads; NULL: it is not built. */
+static const struct probe_ops *probe_of_share(void)
 {
-	const struct probe_ops *ops;
+	for (size_t i = 0; probe_list[i]; i++)
+		if (probe_list[i]->accounts)
+			return probe_list[i];
+	return NULL;
+}
+
+static int set_state(struct fleet *fleet, const char *state)
+{
+	const struct probe_ops *ops = probe_of_share();
+	struct options *options = &fleet->options;
+	char states[RUN_TEXT] = "";
+	size_t used = 0;
+
+	if (!ops)
+		return options__fail(options, "this latscope has no probe of the time of threads");
+	strcpy(fleet->question.probe, ops->name);
+	for (size_t i = 0; ops->accounts[i]; i++) {
+		used += (size_t)snprintf(states + used, sizeof(states) - used, "%s%s",
+					 i ? ", " : "", ops->accounts[i]);
+		if (state && !strcmp(ops->accounts[i], state)) {
+			strcpy(fleet->question.metric, state);
+			return 0;
+		}
+	}
+	if (!state)
+		return options__fail(options, "missing state; choose from %s", states);
+	return options__fail(options, "unknown state '%.32s'; choose from %s", state, states);
+}
+
+static int set_probe(struct fleet *fleet, const char *metric)
+{
 	struct fleet_question *question = &fleet->question;
 	struct options *options = &fleet->options;
-	const char *metric = options->nr_args > 1 ? options->args[1] : NULL;
+	const struct probe_ops *ops;
 
-	if (!metric && question->kind != FLEET_TOP)
-		return options__fail(options, "missing metric; give a probe, such as runqlat");
-	if (!metric)
-		metric = probe_of_top();
 	if (fleet_question__metric(question, metric))
 		return options__fail(options, "'%.64s': use PROBE or PROBE.METRIC", metric);
 	ops = probe__find(question->probe);
@@ -424,12 +458,29 @@ static int make_question(struct fleet *fleet)
 		return options__fail(options,
 				     "unknown probe '%.63s'; use memlat, runqlat, iolat or softirq",
 				     question->probe);
-	if (question->kind == FLEET_COMPARE && (!question->sides[0].nr || !question->sides[1].nr))
-		return options__fail(options, "compare needs --where and --against");
-	if (question->kind == FLEET_TOP && !question->nr_by)
-		fleet_question__by(question, "service");
 	if (!question->metric[0])
 		strcpy(question->metric, default_metric(ops));
+	return 0;
+}
+
+static int make_question(struct fleet *fleet)
+{
+	struct fleet_question *question = &fleet->question;
+	struct options *options = &fleet->options;
+	const char *metric = options->nr_args > 1 ? options->args[1] : NULL;
+
+	bool is_share = question->kind == FLEET_SHARE;
+
+	if (!metric && question->kind != FLEET_TOP && !is_share)
+		return options__fail(options, "missing metric; give a probe, such as runqlat");
+	if (!metric && !is_share)
+		metric = probe_of_top();
+	if (is_share ? set_state(fleet, metric) : set_probe(fleet, metric))
+		return -EINVAL;
+	if (question->kind == FLEET_COMPARE && (!question->sides[0].nr || !question->sides[1].nr))
+		return options__fail(options, "compare needs --where and --against");
+	if ((question->kind == FLEET_TOP || is_share) && !question->nr_by)
+		fleet_question__by(question, "service");
 	set_time(fleet);
 	return set_quantiles(fleet);
 }
@@ -439,6 +490,8 @@ static const char *what_finds_more(const struct fleet *fleet)
 	const struct fleet_question *question = &fleet->question;
 	bool is_narrow = question->sides[0].nr || strchr(fleet->options.args[1] ?: "", '.');
 
+	if (question->kind == FLEET_SHARE)
+		return "check that the hosts record where time goes, or use --last all";
 	if (!fleet->url && fleet_question__needs_services(question))
 		return "record with --by cgroup, or use --by host";
 	if (!question->from_s)

@@ -188,7 +188,7 @@ const struct record_kind *record_kind__find(const char *command, const struct pr
 {
 	const struct record_kind *kind = kinds;
 
-	while (ops ? kind->command || kind->accounts != ops->accounts
+	while (ops ? kind->command || kind->accounts != !!ops->accounts
 		   : strcmp(kind->command, command) != 0)
 		kind++;
 	return kind;

@@ -8,18 +8,28 @@
 
 #include <core/hist.h>
 
-/* Groups, in order of their time on both sides. */
+/* Groups, in order of their share, or of their time on both sides. */
 struct ranked {
 	size_t group;
-	uint64_t sum_ns;
+	uint64_t sum_ns, life_ns; /* without life_ns: it is no share */
 	const struct fleet_group *of;
 };
 
-static int most_time_first(const void *left, const void *right)
+double fleet_answer__share(uint64_t ns, uint64_t life_ns)
+{
+	return life_ns ? (double)ns / (double)life_ns : NAN;
+}
+
+static int most_first(const void *left, const void *right)
 {
 	const struct ranked *a = left, *b = right;
-	int order = 0;
+	double more = a->life_ns && b->life_ns ? fleet_answer__share(b->sum_ns, b->life_ns) -
+							 fleet_answer__share(a->sum_ns, a->life_ns)
+					       : 0;
+	int order = (more > 0) - (more < 0);
 
+	if (order)
+		return order;
 	if (a->sum_ns != b->sum_ns)
 		return a->sum_ns < b->sum_ns ? 1 : -1;
 	for (size_t i = 0; !order && i < FLEET_BY && a->of->values[i]; i++)
@@ -34,10 +44,14 @@ static struct ranked *rank_groups(const struct fleet_data *data)
 	if (!ranked)
 		return NULL;
 	for (size_t i = 0; i < data->nr_groups; i++)
-		ranked[i] = (struct ranked){ i, 0, &data->groups[i] };
-	for (size_t i = 0; i < data->nr; i++)
-		ranked[data->cells[i].group].sum_ns += data->cells[i].hist.sum_ns;
-	qsort(ranked, data->nr_groups, sizeof(*ranked), most_time_first);
+		ranked[i] = (struct ranked){ i, 0, 0, &data->groups[i] };
+	for (size_t i = 0; i < data->nr; i++) {
+		const struct fleet_cell *cell = &data->cells[i];
+
+		ranked[cell->group].sum_ns += cell->hist.sum_ns + cell->ns;
+		ranked[cell->group].life_ns += cell->life_ns;
+	}
+	qsort(ranked, data->nr_groups, sizeof(*ranked), most_first);
 	return ranked;
 }
 
@@ -92,6 +106,23 @@ static int lay_out_hosts(const struct fleet_answer *answer, struct layout *layou
 	return layout->hists ? 0 : -ENOMEM;
 }
 
+static void add_time(const struct fleet_data *data, struct fleet_row *row,
+		     const struct fleet_cell *cell)
+{
+	double before =
+		row->highest ? fleet_answer__share(row->highest->ns, row->highest->life_ns) : -1;
+	double share = fleet_answer__share(cell->ns, cell->life_ns);
+
+	if (!cell->life_ns)
+		return;
+	row->ns += cell->ns;
+	row->life_ns += cell->life_ns;
+	row->hosts[0]++;
+	if (share > before || (share == before && strcmp(data->hosts[cell->host].name,
+							 data->hosts[row->highest->host].name) < 0))
+		row->highest = cell;
+}
+
 /* `row_of`: by group, its row, or SIZE_MAX. */
 static void lay_out_cells(const struct fleet_answer *answer, const size_t *row_of,
 			  const struct layout *layout)
@@ -100,9 +131,10 @@ static void lay_out_cells(const struct fleet_answer *answer, const size_t *row_o
 		const struct fleet_cell *cell = &answer->data->cells[i];
 		size_t row = row_of[cell->group];
 
-		if (row != SIZE_MAX)
-			hists_of(layout, row, cell->side)[layout->host_at[cell->host]] =
-				&cell->hist;
+		if (row == SIZE_MAX)
+			continue;
+		hists_of(layout, row, cell->side)[layout->host_at[cell->host]] = &cell->hist;
+		add_time(answer->data, &answer->rows[row], cell);
 	}
 }
 

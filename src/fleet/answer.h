@@ -19,14 +19,16 @@ struct fleet_row {
 	uint64_t events[2];
 	struct hosts_interval intervals[FLEET_QUANTILES]; /* not of a comparison */
 	struct judged judged[FLEET_QUANTILES]; /* of a comparison */
+	uint64_t ns, life_ns; /* of FLEET_SHARE, as in a cell */
+	const struct fleet_cell *highest; /* of FLEET_SHARE: that of the host with most of it */
 };
 
 struct fleet_answer {
 	const struct fleet_question *question;
 	const struct fleet_data *data;
-	struct fleet_row *rows; /* the most time first */
+	struct fleet_row *rows; /* the most time first; of FLEET_SHARE the largest share */
 	size_t nr;
-	size_t more; /* groups with less time, which are left out */
+	size_t more; /* the others, which are left out */
 	size_t hosts; /* with data */
 	size_t sides[2], both; /* with data on one side; on both */
 	size_t tests; /* of a comparison: verdicts are corrected for so many */
@@ -40,6 +42,9 @@ void fleet_answer__clear(struct fleet_answer *answer);
 
 /* answer_notes.c: adds what is to be said about the hosts. 0 or -ENOMEM. */
 int fleet_answer__add_notes(struct fleet_answer *answer);
+
+/* A share; NAN of no time. */
+double fleet_answer__share(uint64_t ns, uint64_t life_ns);
 
 /* A quantile of one side in us; NAN without events. */
 double fleet_answer__us(const struct fleet_row *row, unsigned int side, double quantile);

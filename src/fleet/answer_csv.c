@@ -40,6 +40,24 @@ static void print_judged(FILE *out, const struct fleet_row *row, const struct ju
 	csv__next_field(out, judged->why);
 }
 
+static void print_shares(FILE *out, const struct fleet_answer *answer)
+{
+	fputs("state,hosts,share,us,of_us,highest,highest_host\n", out);
+	for (size_t i = 0; i < answer->nr; i++) {
+		const struct fleet_row *row = &answer->rows[i];
+		const struct fleet_cell *most = row->highest;
+
+		print_key(out, answer, row);
+		fprintf(out, "%s,%zu", answer->question->metric, row->hosts[0]);
+		csv__next_number(out, fleet_answer__share(row->ns, row->life_ns));
+		csv__next_number(out, (double)row->ns / 1e3);
+		csv__next_number(out, (double)row->life_ns / 1e3);
+		csv__next_number(out, most ? fleet_answer__share(most->ns, most->life_ns) : NAN);
+		csv__next_field(out, most ? answer->data->hosts[most->host].name : "");
+		fputc('\n', out);
+	}
+}
+
 void fleet_answer__csv(FILE *out, const struct fleet_answer *answer)
 {
 	const struct fleet_question *question = answer->question;
@@ -49,6 +67,10 @@ void fleet_answer__csv(FILE *out, const struct fleet_answer *answer)
 	for (size_t i = 0; i < question->nr_by; i++) {
 		csv__field(out, question->by[i]);
 		fputc(',', out);
+	}
+	if (question->kind == FLEET_SHARE) {
+		print_shares(out, answer);
+		return;
 	}
 	fputs(compares ? "statistic,where_hosts,where_events,against_hosts,against_events,where_us,"
 			 "against_us,ratio,ratio_low,ratio_high,p,p_adjusted,verdict,reason\n"

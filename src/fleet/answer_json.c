@@ -10,7 +10,7 @@
 
 static const char *kind_of(const struct fleet_question *question)
 {
-	static const char *const kinds[] = { "quantile", "top", "compare" };
+	static const char *const kinds[] = { "quantile", "top", "compare", "share" };
 
 	return kinds[question->kind];
 }
@@ -91,17 +91,35 @@ static struct json_object *judged_json(double quantile, const struct judged *jud
 	return object;
 }
 
+static void add_share(struct json_object *to, const struct fleet_answer *answer,
+		      const struct fleet_row *row)
+{
+	const struct fleet_cell *most = row->highest;
+
+	fields__count(to, "hosts", row->hosts[0]);
+	fields__number(to, "share", fleet_answer__share(row->ns, row->life_ns));
+	fields__number(to, "us", (double)row->ns / 1e3);
+	fields__number(to, "of_us", (double)row->life_ns / 1e3);
+	fields__number(to, "highest", most ? fleet_answer__share(most->ns, most->life_ns) : NAN);
+	fields__text(to, "highest_host", most ? answer->data->hosts[most->host].name : "");
+}
+
 static struct json_object *row_json(const struct fleet_answer *answer, const struct fleet_row *row)
 {
 	const struct fleet_question *question = answer->question;
 	struct json_object *object = json_object_new_object();
 	struct json_object *key = json_object_new_object();
-	struct json_object *statistics = json_object_new_array();
+	struct json_object *statistics;
 	bool compares = question->kind == FLEET_COMPARE;
 
 	for (size_t i = 0; i < question->nr_by; i++)
 		fields__text(key, question->by[i], row->group->values[i]);
 	json_object_object_add(object, "key", key);
+	if (question->kind == FLEET_SHARE) {
+		add_share(object, answer, row);
+		return object;
+	}
+	statistics = json_object_new_array();
 	for (size_t i = 0; i < question->nr_quantiles; i++)
 		json_object_array_add(
 			statistics,

@@ -138,6 +138,30 @@ static void print_top(FILE *out, const struct fleet_answer *answer, const struct
 	}
 }
 
+/* ---- share ---- */
+
+static void print_shares(FILE *out, const struct fleet_answer *answer, const struct widths *widths)
+{
+	char share[UNITS_TEXT], time[UNITS_TEXT], whole[UNITS_TEXT], host[FLEET_VALUE];
+
+	print_key(out, answer, widths, NULL);
+	fprintf(out, "%5s %8s %8s %8s  %s\n", "hosts", "share", "time", "of", "highest");
+	for (size_t i = 0; i < answer->nr; i++) {
+		const struct fleet_row *row = &answer->rows[i];
+		const struct fleet_cell *most = row->highest;
+
+		print_key(out, answer, widths, row);
+		fprintf(out, "%5zu %8s %8s %8s", row->hosts[0],
+			units__share(share, row->ns, row->life_ns),
+			units__ns(time, (double)row->ns), units__ns(whole, (double)row->life_ns));
+		if (most && most->ns && row->hosts[0] > 1)
+			fprintf(out, "  %s, %s", units__share(share, most->ns, most->life_ns),
+				sanitize__text(host, sizeof(host),
+					       answer->data->hosts[most->host].name));
+		fputc('\n', out);
+	}
+}
+
 /* ---- compare ---- */
 
 static const char *percent(char text[UNITS_TEXT], double ratio)
@@ -253,7 +277,8 @@ static void print_notes(FILE *out, const struct fleet_answer *answer)
 	struct wrap wrap = { 0 };
 
 	if (answer->more) {
-		wrap__add(&wrap, "%zu more groups with less time; raise --top", answer->more);
+		wrap__add(&wrap, "%zu more groups with %s; raise --top", answer->more,
+			  answer->question->kind == FLEET_SHARE ? "smaller shares" : "less time");
 		wrap__print(&wrap, out, 0, 2);
 	}
 	if (answer->notes.nr)
@@ -273,6 +298,8 @@ void fleet_answer__text(FILE *out, const struct fleet_answer *answer)
 	print_head(out, answer);
 	if (question->kind == FLEET_TOP)
 		print_top(out, answer, &widths);
+	if (question->kind == FLEET_SHARE)
+		print_shares(out, answer, &widths);
 	for (size_t i = 0; question->kind == FLEET_QUANTILE && i < question->nr_quantiles; i++) {
 		fputs(i ? "\n" : "", out);
 		print_quantile(out, answer, &widths, i);

@@ -115,13 +115,19 @@ static ssize_t group_of(struct fleet_data *data, const char *const *values)
 }
 
 /* The index of a cell, made if needed; or -ENOMEM. */
-static ssize_t cell_of(struct fleet_data *data, size_t host, size_t group, unsigned int side)
+static ssize_t cell_of(struct fleet_data *data, const char *name, const char *const *values,
+		       unsigned int side)
 {
-	const struct fleet_cell cell = { .host = host, .group = group, .side = side };
+	struct fleet_host *of = fleet_data__host(data, name);
+	ssize_t group = of ? group_of(data, values) : -ENOMEM, at;
+	size_t host = of ? (size_t)(of - data->hosts) : 0;
+	const struct fleet_cell cell = { .host = host, .group = (size_t)group, .side = side };
 	char text[64];
-	ssize_t at;
 
-	snprintf(text, sizeof(text), "%zu %zu %u", host, group, side);
+	if (group < 0)
+		return group;
+	of->in |= (unsigned char)(1U << side);
+	snprintf(text, sizeof(text), "%zu %zd %u", host, group, side);
 	at = place(&data->cell_index, text, data->nr);
 	if (at < 0 || (size_t)at < data->nr)
 		return at;
@@ -142,20 +148,23 @@ static int check_metric(struct fleet_data *data, const char *metric)
 int fleet_data__add(struct fleet_data *data, const char *host, const char *metric,
 		    const char *const *values, unsigned int side, const struct sparse *hist)
 {
-	struct fleet_host *of = fleet_data__host(data, host);
-	int err = of ? check_metric(data, metric) : -ENOMEM;
-	ssize_t group, cell;
+	int err = check_metric(data, metric);
+	ssize_t cell = err ? err : cell_of(data, host, values, side);
 
-	if (err)
-		return err;
-	of->in |= (unsigned char)(1U << side);
-	group = group_of(data, values);
-	if (group < 0)
-		return (int)group;
-	cell = cell_of(data, (size_t)(of - data->hosts), (size_t)group, side);
+	return cell < 0 ? (int)cell : sparse__add(&data->cells[cell].hist, hist);
+}
+
+int fleet_data__add_time(struct fleet_data *data, const char *host, const char *const *values,
+			 uint64_t ns, uint64_t life_ns)
+{
+	int err = check_metric(data, data->question->metric);
+	ssize_t cell = err ? err : cell_of(data, host, values, 0);
+
 	if (cell < 0)
 		return (int)cell;
-	return sparse__add(&data->cells[cell].hist, hist);
+	data->cells[cell].ns += ns;
+	data->cells[cell].life_ns += life_ns;
+	return 0;
 }
 
 int fleet_data__method(struct fleet_data *data, const char *method)

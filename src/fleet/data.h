@@ -15,6 +15,7 @@ struct fleet_cell {
 	size_t host, group; /* indices */
 	unsigned int side;
 	struct sparse hist;
+	uint64_t ns, life_ns; /* of FLEET_SHARE, instead: time in the state, and all time */
 };
 
 struct fleet_host {
@@ -69,6 +70,10 @@ struct fleet_host *fleet_data__host(struct fleet_data *data, const char *name);
  */
 int fleet_data__add(struct fleet_data *data, const char *host, const char *metric,
 		    const char *const *values, unsigned int side, const struct sparse *hist);
+
+/* The same of a time, for FLEET_SHARE: so much of `life_ns` was in the state. 0 or -ENOMEM. */
+int fleet_data__add_time(struct fleet_data *data, const char *host, const char *const *values,
+			 uint64_t ns, uint64_t life_ns);
 
 /* 0 or -ENOMEM. */
 int fleet_data__method(struct fleet_data *data, const char *method);

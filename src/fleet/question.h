@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A question about many hosts: which latency, of which of them, grouped how. A name is `host`,
+ * A question about many hosts: which latency, or which share of the time of threads, of which of
+ * them, grouped how. A name is `host`,
  * `kernel`, `service` (systemd unit or container) or else a label.
  */
 #ifndef LATSCOPE_FLEET_QUESTION_H
@@ -17,7 +18,7 @@
 #define FLEET_QUANTILES 8
 #define FLEET_VALUE 128 /* most bytes of a value, with '\0' */
 
-enum fleet_kind { FLEET_QUANTILE, FLEET_TOP, FLEET_COMPARE };
+enum fleet_kind { FLEET_QUANTILE, FLEET_TOP, FLEET_COMPARE, FLEET_SHARE };
 
 struct fleet_condition {
 	char name[RUN_NAME];
@@ -33,7 +34,7 @@ struct fleet_side {
 struct fleet_question {
 	enum fleet_kind kind;
 	char probe[RUN_NAME];
-	char metric[RUN_NAME]; /* empty: the first one */
+	char metric[RUN_NAME]; /* empty: the first one; of FLEET_SHARE a state */
 	double quantiles[FLEET_QUANTILES]; /* 0.999 */
 	size_t nr_quantiles;
 	char by[FLEET_BY][RUN_NAME];

@@ -92,27 +92,55 @@ static int take_slots(struct json_object *row, struct sparse *hist)
 
 /* ---- the rows of each statement ---- */
 
-static int take_cell(struct fleet_data *data, unsigned int side, struct json_object *row)
-{
-	char host[FLEET_VALUE], metric[FLEET_VALUE], values[FLEET_BY][FLEET_VALUE], name[8];
+/* Of which host and group a row is. */
+struct place {
+	char host[FLEET_VALUE], values[FLEET_BY][FLEET_VALUE];
 	const char *pointers[FLEET_BY];
-	struct sparse hist = { 0 };
-	int err;
+};
 
-	if (!text_of(row, "host", host) || !text_of(row, "metric", metric))
+static int take_place(const struct fleet_data *data, struct json_object *row, struct place *place)
+{
+	char name[24];
+
+	if (!text_of(row, "host", place->host))
 		return -EBADMSG;
 	for (size_t i = 0; i < data->question->nr_by; i++) {
 		snprintf(name, sizeof(name), "b%zu", i);
-		pointers[i] = text_of(row, name, values[i]);
-		if (!pointers[i])
+		place->pointers[i] = text_of(row, name, place->values[i]);
+		if (!place->pointers[i])
 			return -EBADMSG;
 	}
-	err = take_slots(row, &hist);
+	return 0;
+}
+
+static int take_time(struct fleet_data *data, unsigned int side, struct json_object *row)
+{
+	struct place place;
+	uint64_t ns, life_ns;
+	int err = take_place(data, row, &place);
+
+	(void)side;
+	if (!err && (!number_of(row, "ns", &ns) || !number_of(row, "life", &life_ns)))
+		err = -EBADMSG;
+	return err ?: fleet_data__add_time(data, place.host, place.pointers, ns, life_ns);
+}
+
+static int take_cell(struct fleet_data *data, unsigned int side, struct json_object *row)
+{
+	char metric[FLEET_VALUE];
+	struct sparse hist = { 0 };
+	struct place place;
+	int err = take_place(data, row, &place);
+
+	if (!err && !text_of(row, "metric", metric))
+		err = -EBADMSG;
+	if (!err)
+		err = take_slots(row, &hist);
 	if (!err && (!number_of(row, "sum", &hist.sum_ns) || !number_of(row, "max", &hist.max_ns) ||
 		     !number_of(row, "tail", &hist.tail)))
 		err = -EBADMSG;
 	if (!err)
-		err = fleet_data__add(data, host, metric, pointers, side, &hist);
+		err = fleet_data__add(data, place.host, metric, place.pointers, side, &hist);
 	sparse__clear(&hist);
 	return err;
 }
@@ -259,7 +287,8 @@ int source_clickhouse__read(struct fleet_data *data, struct post *server)
 	err = ask_days(data, server, &days, &list);
 	for (unsigned int i = 0; !err && i < sides; i++) {
 		fleet_sql__cells(&sql, data->question, i, &days);
-		err = ask_rows(data, server, &sql, i, take_cell);
+		err = ask_rows(data, server, &sql, i,
+			       data->question->kind == FLEET_SHARE ? take_time : take_cell);
 	}
 	if (!err) {
 		fleet_sql__hosts(&sql, data->question, &days);

@@ -12,14 +12,17 @@
 #include <json-c/json.h>
 
 #include <core/hist.h>
+#include <core/parts.h>
 #include <core/sanitize.h>
 #include <core/vec.h>
+#include <host/names.h>
 #include <net/clickhouse_rows.h>
 #include <store/rundb.h>
 
 #define DEPTH 3 /* DIR/HOST/DAY/RECORDING */
 #define UNKNOWN "(unknown)"
 #define NS 1000000000ULL
+#define MOST_THREADS 4194304 /* of Linux */
 
 struct reading {
 	struct fleet_data *data;
@@ -29,7 +32,10 @@ struct reading {
 	size_t found; /* recordings, also those that cannot be read or lie in another time */
 	/* Of the present recording: */
 	struct run *run;
+	struct rundb *db;
 	const struct run_probe *probe;
+	struct parts parts; /* of FLEET_SHARE: columns of its table, and the state */
+	unsigned int state;
 	unsigned int metric;
 	char host[RUN_NAME], kernel[RUN_NAME];
 	int64_t start_s;
@@ -129,14 +135,22 @@ static bool is_on(const struct reading *reading, unsigned int side, const char *
 	return true;
 }
 
+static void values_of(const struct reading *reading, const char *service,
+		      const char *values[FLEET_BY])
+{
+	const struct fleet_question *question = reading->data->question;
+
+	for (size_t i = 0; i < question->nr_by; i++)
+		values[i] = value_of(reading, question->by[i], service);
+}
+
 static int add_hist(struct reading *reading, const struct sparse *hist, const char *service)
 {
 	const struct fleet_question *question = reading->data->question;
 	const char *values[FLEET_BY];
 	int err = 0;
 
-	for (size_t i = 0; i < question->nr_by; i++)
-		values[i] = value_of(reading, question->by[i], service);
+	values_of(reading, service, values);
 	for (unsigned int i = 0; !err && i < fleet_question__sides(question); i++)
 		if (is_on(reading, i, service))
 			err = fleet_data__add(reading->data, reading->host,
@@ -174,6 +188,69 @@ static int add_whole(struct reading *reading)
 	return err;
 }
 
+/* ---- times of threads ---- */
+
+static bool find_state(struct reading *reading)
+{
+	const struct table *table = reading->probe->table;
+	char name[RUN_NAME + 4];
+	int found;
+
+	if (!parts__find(table, &reading->parts))
+		return false;
+	snprintf(name, sizeof(name), "%s_ns", reading->data->question->metric);
+	found = table__find_column(table, name);
+	reading->state = (unsigned int)found;
+	return found > reading->parts.life && found <= reading->parts.life + (int)reading->parts.nr;
+}
+
+/* As in the rows of serve: without a path it is unknown; a path may lack its beginning. */
+static void service_of_row(const struct reading *reading, size_t row, char out[FLEET_VALUE])
+{
+	struct table_value path = { 0 };
+	char name[RUN_NAME];
+
+	if (reading->parts.cgroup >= 0)
+		path = table__value(reading->probe->table, row,
+				    (unsigned int)reading->parts.cgroup);
+	if (!path.known || (path.text[0] != '/' && strncmp(path.text, "...", 3) != 0)) {
+		strcpy(out, UNKNOWN);
+		return;
+	}
+	names__shorten(path.text, name, sizeof(name));
+	clickhouse_rows__service(out, name, path.text[0] == '/' ? path.text : NULL);
+}
+
+static int add_time(struct reading *reading, size_t row, const char *service)
+{
+	const struct table *table = reading->probe->table;
+	uint64_t ns = (uint64_t)table__value(table, row, reading->state).integer, life_ns = 0;
+	const char *values[FLEET_BY];
+
+	for (unsigned int i = 1; i <= reading->parts.nr; i++)
+		life_ns += (uint64_t)table__value(table, row, (unsigned int)reading->parts.life + i)
+				   .integer;
+	values_of(reading, service, values);
+	return is_on(reading, 0, service)
+		       ? fleet_data__add_time(reading->data, reading->host, values, ns, life_ns)
+		       : 0;
+}
+
+static int add_times(struct reading *reading, bool by_service)
+{
+	struct run_interval interval;
+	char service[FLEET_VALUE] = "";
+	int err = 0, got;
+
+	while (!err && (got = rundb__next(reading->db, &interval)) > 0)
+		for (size_t row = 0; !err && row < table__rows(reading->probe->table); row++) {
+			if (by_service)
+				service_of_row(reading, row, service);
+			err = add_time(reading, row, service);
+		}
+	return err ?: got;
+}
+
 /* ---- what is said about the host ---- */
 
 static void refuse(struct fleet_host *host, const char *why)
@@ -195,12 +272,30 @@ static bool is_future(const struct reading *reading, struct fleet_host *host)
 	return true;
 }
 
+/* Negative times, or more than all threads can have. */
+static const char *doubt_times(const struct reading *reading)
+{
+	const struct table *table = reading->probe->table;
+	unsigned int life = (unsigned int)reading->parts.life;
+	double sum_ns = table__others(table, life)->sum;
+
+	for (unsigned int i = 0; i <= reading->parts.nr; i++)
+		for (size_t j = 0; j < table__keys(table); j++)
+			if (table__aggregate(table, j, life + i)->low < 0)
+				return "counts";
+	for (size_t i = 0; i < table__keys(table); i++)
+		sum_ns += table__aggregate(table, i, life)->sum;
+	return sum_ns > (double)reading->run->duration_ns * MOST_THREADS ? "sum" : NULL;
+}
+
 static const char *doubt(const struct reading *reading)
 {
 	const struct run_data *data = &reading->probe->total;
 	struct sparse whole = { 0 };
 	const char *why;
 
+	if (reading->data->question->kind == FLEET_SHARE)
+		return doubt_times(reading);
 	if (sparse__set(&whole, &data->metrics[reading->metric].hist))
 		return "out of memory";
 	why = fleet_data__doubt(&whole, reading->run->duration_ns);
@@ -223,6 +318,8 @@ static void account(struct reading *reading, struct fleet_host *host)
 	if (host->last_s < to)
 		host->last_s = to;
 	host->covered_ns += run->duration_ns;
+	if (reading->data->question->kind == FLEET_SHARE)
+		return;
 	host->recorded += run__recorded(cell);
 	if (run->span_to_ns)
 		host->lost_known = false;
@@ -261,6 +358,8 @@ static bool find_metric(struct reading *reading)
 		reading->probe = &run->probes[i];
 		if (strcmp(reading->probe->name, question->probe) || reading->probe->refused[0])
 			continue;
+		if (question->kind == FLEET_SHARE)
+			return find_state(reading);
 		for (reading->metric = 0; reading->metric < reading->probe->nr_metrics;
 		     reading->metric++)
 			if (!question->metric[0] ||
@@ -327,6 +426,8 @@ static int add_recording(struct reading *reading)
 	}
 	account(reading, host);
 	got = fleet_data__method(reading->data, reading->probe->method);
+	if (!got && reading->data->question->kind == FLEET_SHARE)
+		return add_times(reading, by_service);
 	if (!got && by_service && !(reading->probe->by & 1U << LAT_BY_CGROUP))
 		return note_no_services(reading, host);
 	if (got)
@@ -335,13 +436,13 @@ static int add_recording(struct reading *reading)
 }
 
 /* The part of the recording that the question asks for, in ns since its window opened. */
-static int open_span(struct reading *reading, const char *path, struct rundb **db)
+static int open_span(struct reading *reading, const char *path)
 {
 	const struct fleet_question *question = reading->data->question;
 	int64_t skipped;
 	int err;
 
-	err = rundb__open(db, path, reading->run);
+	err = rundb__open(&reading->db, path, reading->run);
 	if (err)
 		return err;
 	reading->start_s = start_of(reading->run);
@@ -350,11 +451,12 @@ static int open_span(struct reading *reading, const char *path, struct rundb **d
 		err = -EUCLEAN;
 	if (err || skipped <= 0)
 		return err;
-	rundb__close(*db);
-	*db = NULL;
+	rundb__close(reading->db);
+	reading->db = NULL;
 	run__clear(reading->run);
 	memset(reading->run, 0, sizeof(*reading->run));
-	return rundb__open_span(db, path, reading->run, (uint64_t)skipped * NS, UINT64_MAX);
+	return rundb__open_span(&reading->db, path, reading->run, (uint64_t)skipped * NS,
+				UINT64_MAX);
 }
 
 static int left_out(struct reading *reading, const char *path, int err)
@@ -369,14 +471,13 @@ static int left_out(struct reading *reading, const char *path, int err)
 
 static int read_recording(struct reading *reading, const FTSENT *entry)
 {
-	struct rundb *db = NULL;
 	int err;
 
 	reading->found++;
 	reading->run = calloc(1, sizeof(*reading->run));
 	if (!reading->run)
 		return -ENOMEM;
-	err = open_span(reading, entry->fts_path, &db);
+	err = open_span(reading, entry->fts_path);
 	if (err && err != -ENODATA) {
 		err = left_out(reading, entry->fts_path, err);
 	} else if (!err) {
@@ -386,8 +487,9 @@ static int read_recording(struct reading *reading, const FTSENT *entry)
 	} else {
 		err = 0; /* it ended before the time that is asked for */
 	}
-	if (db)
-		rundb__close(db);
+	if (reading->db)
+		rundb__close(reading->db);
+	reading->db = NULL;
 	run__free(reading->run);
 	reading->run = NULL;
 	return err;

@@ -57,7 +57,7 @@ static void add_metric(struct bytes *to, const struct fleet_question *question, 
 {
 	bytes__text(to, "probe = ");
 	fleet_sql__text(to, question->probe);
-	if (question->metric[0]) {
+	if (question->metric[0] && question->kind != FLEET_SHARE) { /* a share needs all states */
 		bytes__text(to, " AND metric = ");
 		fleet_sql__text(to, question->metric);
 	}
@@ -106,7 +106,9 @@ static void add_columns(struct bytes *to, const struct fleet_question *question)
 		add_name(to, question->by[i]);
 		bytes__printf(to, " AS b%zu", i);
 	}
-	bytes__text(to, ", hist.slot AS s, hist.n AS n, sum_ns, max_ns, tail");
+	bytes__text(to, question->kind == FLEET_SHARE
+				? ", sum_ns"
+				: ", hist.slot AS s, hist.n AS n, sum_ns, max_ns, tail");
 }
 
 /* Which rows: what they are of, in which columns. */
@@ -166,6 +168,22 @@ static void add_groups(struct bytes *to, const struct fleet_question *question)
 		bytes__printf(to, ", b%zu", i);
 }
 
+/* The states of a group sum to its life. */
+static void add_times(struct bytes *to, const struct selection *selection)
+{
+	bytes__text(to, "SELECT host");
+	add_groups(to, selection->question);
+	bytes__text(to, ", sumIf(sum_ns, metric = ");
+	fleet_sql__text(to, selection->question->metric);
+	bytes__text(to, ") AS ns, sum(sum_ns) AS life FROM ");
+	add_union(to, selection);
+	bytes__text(to, " GROUP BY host");
+	add_groups(to, selection->question);
+	bytes__text(to, " ORDER BY host");
+	add_groups(to, selection->question);
+	bytes__text(to, " FORMAT JSONEachRow");
+}
+
 void fleet_sql__cells(struct bytes *to, const struct fleet_question *question, unsigned int side,
 		      const struct fleet_days *days)
 {
@@ -173,6 +191,10 @@ void fleet_sql__cells(struct bytes *to, const struct fleet_question *question, u
 					     fleet_question__needs_services(question),
 					     cell_columns };
 
+	if (question->kind == FLEET_SHARE) {
+		add_times(to, &selection);
+		return;
+	}
 	bytes__text(to, "SELECT host, metric");
 	add_groups(to, question);
 	bytes__text(to, ", tupleElement(m, 1) AS slots, tupleElement(m, 2) AS counts,"
@@ -201,11 +223,32 @@ static void host_columns(struct bytes *to, const struct fleet_question *question
 				" first + intDiv(interval_ns, 1000000000) AS last");
 }
 
+/* `at`: the states of an interval, or of a day, have it in common. They have no events. */
+static void state_columns(struct bytes *to, const struct fleet_question *question, bool of_days)
+{
+	host_columns(to, question, of_days);
+	bytes__text(to, of_days ? ", concat(toString(day), kernel, arrayStringConcat(labels))"
+				: ", concat(run, toString(number))");
+	bytes__text(to, " AS at");
+}
+
 void fleet_sql__hosts(struct bytes *to, const struct fleet_question *question,
 		      const struct fleet_days *days)
 {
-	const struct selection selection = { question, days, -1, false, host_columns };
+	struct selection selection = { question, days, -1, false, host_columns };
 
+	if (question->kind == FLEET_SHARE) {
+		selection.columns = state_columns;
+		bytes__text(to, "SELECT host, min(b) AS begin, max(e) AS end, sum(c) AS span,"
+				" toUInt64(0) AS events, toUInt64(0) AS missing,"
+				" toUInt64(0) AS unknown, groupUniqArray(method) AS methods FROM ("
+				"\nSELECT host, method, at, min(first) AS b, max(last) AS e,"
+				" max(covered) AS c FROM ");
+		add_union(to, &selection);
+		bytes__text(to, " GROUP BY host, method, at"
+				"\n) GROUP BY host ORDER BY host FORMAT JSONEachRow");
+		return;
+	}
 	bytes__text(to, "SELECT host, min(first) AS begin, max(last) AS end,"
 			" sum(covered) AS span, sum(recorded) AS events,"
 			" sum(ifNull(lost, toUInt64(0))) AS missing,"

@@ -24,7 +24,7 @@ void fleet_sql__days(struct bytes *to, const struct fleet_question *question);
 
 /*
  * The histograms of one side: host, metric, b0, b1 ... (the names to group by), slots, counts, sum,
- * max and tail; as JSONEachRow.
+ * max and tail; as JSONEachRow. Of FLEET_SHARE: host, b0 ..., ns (in the state) and life.
  */
 void fleet_sql__cells(struct bytes *to, const struct fleet_question *question, unsigned int side,
 		      const struct fleet_days *days);

@@ -57,6 +57,7 @@ is 'a name of fleet in a list' "$(answers fleet --by service,ke)" 'service,kerne
 is 'a condition of fleet' "$(answers fleet compare --against=ho)" '--against=host='
 is 'a percentile of fleet' "$(answers fleet p99.99)" 'p99.99'
 is 'a metric of fleet' "$(answers fleet p99 runq)" 'runqlat'
+is 'a state that fleet knows shares of' "$(answers fleet share dis)" 'disk'
 is 'a split after =' "$(answers runqlat --by=th)" '--by=thread'
 is 'a split in a list' "$(answers runqlat --by process,di)" 'process,disk'
 is 'one of a list of values' "$(answers serve --otlp-temporality=d)" '--otlp-temporality=delta'

@@ -26,6 +26,10 @@ wrong 'a format of questions elsewhere' "'rollup' prints no JSON" fleet rollup -
 wrong 'a metric elsewhere' "unexpected argument 'runqlat'" fleet init runqlat
 wrong 'two sources' 'give --dir or --clickhouse, not both' fleet p50 runqlat --dir . --clickhouse http://127.0.0.1:1
 wrong 'a time of nothing' '--last 0: use a time above 0' fleet p50 runqlat --last 0
+states='choose from cpu, ready, disk, memory, fault, lock, futex, socket, work, timer, child, stopped, other, unknown'
+wrong 'a share of nothing' "missing state; $states" fleet share
+wrong 'a share of an unknown state' "unknown state 'run_queue'; $states" fleet share run_queue
+wrong 'an option of compare with a share' "--against is an option of 'compare'" fleet share disk --against kernel=6.1
 refuses 'no directory' 1 "cannot read recordings in $dir/none: there is none" fleet p50 runqlat --dir "$dir/none"
 refuses 'no recordings' 1 "cannot read recordings in $dir: there is none; give a directory" fleet p50 runqlat --dir "$dir"
 refuses 'no server' 1 'cannot use http://127.0.0.1:1/: .*; check the URL, and that the server runs' fleet p50 runqlat --clickhouse http://127.0.0.1:1
@@ -44,6 +48,8 @@ ask() { run fleet "${@:2}" "${source[@]}" ${1:+"$1"}; }
 slots() { jq -c '.groups[0].slots[]' <<<"$out" | tr -d '[]'; }
 slots_of() { sqlite3 -separator , "$dir/all/run.db" "SELECT slot, count FROM slots WHERE series = $1 ORDER BY slot"; }
 
+refuses 'a share of which there is nothing' 1 'there is no data of this time; check that the hosts record where time goes' \
+	fleet share disk --dir "$runs"
 refuses 'a metric that no host has' 1 'there is no data of this time; check the name of the metric and --where' \
 	fleet p99 runqlat.none --dir "$runs"
 refuses 'hosts that do not exist' 1 'there is no data of this time; check the name of the metric and --where' \
@@ -144,6 +150,44 @@ run fleet p50 runqlat --where "x=' OR 1=1 -- "$'\n\e' --by "'; DROP TABLE rows; 
 is 'SQL has no byte of a text that could end it' "$(grep -c "' OR 1=1\|'; DROP\|"$'\e' <<<"$out")" 0
 like 'SQL has the text escaped' "$out" "= '\\\\x27 OR 1=1 -- \\\\x0A\\\\x1B'"
 
+# What is known of the times: in disk are db.service by 1, 2, ... 6 %, web.service never. In cpu web.service is for 10 %.
+times=$dir/times
+for i in 1 2 3 4 5 6; do
+	fleet_times "$times/$i" "h$i" "6.$((i > 4 ? 12 : 1)).3-amd64" $((now - 1800 - i)) "$i"
+done
+source=(--dir "$times")
+# shares COLUMN...: of each group of the last JSON
+shares() { jq -r ".groups[] | [$1] | map(if type == \"number\" then . * 1e6 | round / 1e6 else . end) | @csv" <<<"$out" | tr -d '"' | paste -sd ' '; }
+ask --json share disk
+is 'a share is that of the time of all threads' "$(shares '.key.service, .hosts, .share, .us, .of_us')" \
+	'db.service,6,0.035,25200000,720000000 web.service,6,0,0,360000000'
+is 'it names the host with the highest share' "$(shares '.highest, .highest_host' | cut -d ' ' -f 1)" '0.06,h6'
+ask --json share disk --by host --top 2
+is 'the largest share is first' "$(shares '.key.host, .share') $(jq .groups_left_out <<<"$out")" 'h6,0.04 h5,0.033333 4'
+ask --json share disk --by service,kernel --where service=db.service
+is 'by two names, of one service' "$(shares '.key.service, .key.kernel, .hosts, .share')" 'db.service,6.12.3-amd64,2,0.055 db.service,6.1.3-amd64,4,0.025'
+ask --json share cpu
+is 'another state' "$(shares '.key.service, .share')" 'web.service,0.1 db.service,0'
+ask '' share disk --top 1
+like 'a share as text' "$out" 'where disk of 6 hosts
+.*service +hosts +share +time +of +highest
+db.service +6 +3.50 % +25.2 s +720 s +6.00 %, h6
+1 more groups with smaller shares; raise --top'
+ok 'it fits into 80 columns' fits
+ask --csv share disk --by host
+like 'a share as CSV' "$out" $'^host,state,hosts,share,us,of_us,highest,highest_host\nh6,disk,1,0.04,7.2e\+06,1.8e\+08,0.04,h6\n'
+ask --json share disk --last $(($(date +%s) - now + 1772))s # from the second interval of each
+is 'a part of a recording: that of its time' "$(shares '.hosts, .us, .of_us' | cut -d ' ' -f 1)" '6,12600000,360000000'
+fleet_times "$times/odd" odd 6.1 $((now - 60)) 50 '(other)'
+fleet_times "$times/bad" bad 6.1 $((now - 60)) 50
+sqlite3 "$times/bad/run.db" 'UPDATE "where" SET disk_ns = -disk_ns WHERE interval = 2'
+ask --json share disk
+is 'a cgroup that is not known is a service of its own' "$(shares '.key.service, .hosts, .share')" \
+	'(unknown),1,0.5 db.service,6,0.035 web.service,7,0'
+like 'negative times do not count' "$(jq -r '.notes[]' <<<"$out")" 'bad reports what cannot be true \(counts\): 1 of its intervals'
+rm -r "$times"/{odd,bad}
+source=(--dir "$runs")
+
 if ! command -v clickhouse-server >/dev/null; then
 	skip 'the same answers from ClickHouse' 'clickhouse-server is not installed'
 	done_testing
@@ -159,12 +203,17 @@ for recording in "$runs"/*; do
 done
 sql "$(fleet_rows "$runs/old1")" # a second time
 
+for recording in "$times"/*; do
+	sql "$(fleet_times_rows "$recording")"
+done
+
 # same TITLE ARG...: both sources give the same answer in all formats, and it is no error
 same() {
-	local format mine bad=0
+	local format mine mine_is=$runs bad=0
 
+	[ "$2" != share ] || mine_is=$times
 	for format in '' --json --csv; do
-		run fleet "${@:2}" --dir "$runs" ${format:+"$format"}
+		run fleet "${@:2}" --dir "$mine_is" ${format:+"$format"}
 		mine=$out$err$status
 		run fleet "${@:2}" --clickhouse "$clickhouse" ${format:+"$format"}
 		[ "$mine" = "$out$err$status" ] || { diff <(echo "$mine") <(echo "$out$err$status") && false; } || bad=1
@@ -179,6 +228,9 @@ all_same() {
 	ok "ClickHouse: top$1" same '' top --last 1d
 	ok "ClickHouse: a comparison$1" same '' compare runqlat --where kernel=6.1 --against kernel=6.12 --by service
 	ok "ClickHouse: a comparison of services$1" same '' compare runqlat --where service=web.service --against service=db.service
+	ok "ClickHouse: a share$1" same '' share disk --last 7d
+	ok "ClickHouse: shares of hosts$1" same '' share disk --by host,kernel --where kernel=6.1 --last all
+	ok "ClickHouse: of a service$1" same '' share cpu --where service=web.service --top 1 --last 7d
 	ok "ClickHouse: odd labels$1" same '' p50 runqlat --by "od'd" --where "od'd=$odd"
 }
 all_same ''
@@ -187,7 +239,7 @@ ask --json p50 runqlat
 is 'ClickHouse: every slot is the sum of all hosts' "$(slots)" "$(slots_of 7)"
 run fleet p50 runqlat --clickhouse "$clickhouse" --by "'; DROP TABLE rows; --" --where "host=h1' OR ''='"
 like 'ClickHouse: a hostile condition finds nothing' "$status $err" '1 .*there is no data of this time'
-is 'ClickHouse: the rows are still there' "$(sql 'SELECT uniqExact(host) FROM rows')" 12
+is 'ClickHouse: the rows are still there' "$(sql "SELECT uniqExact(host) FROM rows WHERE probe = 'runqlat'")" 12
 
 ask --json p50,p99 runqlat
 answer=$(jq -c '.groups' <<<"$out")
@@ -210,10 +262,14 @@ recent=$((now - 3600 > midnight ? now - 3600 : midnight))
 for i in 1 2 3 4 5 6; do
 	fleet_recording "$runs/old$i" "h$i" 6.1.0-27-amd64 $((midnight - 3 * 86400 + i * 60)) "$i"
 	fleet_recording "$runs/new$i" "g$i" 6.12.3-amd64 "$recent" "1$i" 17
+	fleet_times "$times/$i" "h$i" "6.$((i > 4 ? 12 : 1)).3-amd64" $((i > 4 ? recent : midnight - 3 * 86400 + i * 60)) "$i"
 done
 label_odd
 for recording in "$runs"/*; do
 	sql "$(fleet_rows "$recording")"
+done
+for recording in "$times"/*; do
+	sql "$(fleet_times_rows "$recording")"
 done
 ok 'the roll-up is made' "$latscope" fleet rollup -q --clickhouse "$clickhouse"
 is 'the roll-up has the older half' "$(sql 'SELECT uniqExact(host) FROM days')" 6
@@ -224,7 +280,7 @@ run fleet p99 runqlat --clickhouse "$clickhouse" --sql
 like 'the SQL has both tables' "$out" "FROM rows FINAL .*FROM days WHERE .* IN \('[0-9-]+'\)"
 # The same rows, and the same statements, with the engine of a new version, if it is installed: see fleet-rollup.t.
 statements=()
-for question in 'p99 runqlat --by service,kernel' 'compare runqlat --where kernel=6.1 --against service=web.service'; do
+for question in 'p99 runqlat --by service,kernel' 'compare runqlat --where kernel=6.1 --against service=web.service' 'share disk'; do
 	# shellcheck disable=SC2086 # words
 	run fleet $question --last 7d --sql
 	mapfile -d '' -t -O "${#statements[@]}" statements < <(perl -0777 -ne 'print join "\0", split /;\n+/' <<<"$out")
@@ -237,12 +293,18 @@ newest() {
 		for recording in "$runs"/*; do
 			fleet_rows "$recording" && echo ';'
 		done
+		for recording in "$times"/*; do
+			fleet_times_rows "$recording" && echo ';'
+		done
 		printf '%s;\n' "${statements[@]}"
 	} | "$dir/chdb" "$library" "$dir/newest"
 }
 if has_chdb; then
 	for recording in "$runs"/*; do
 		sql "$(fleet_rows "$recording")"
+	done
+	for recording in "$times"/*; do
+		sql "$(fleet_times_rows "$recording")"
 	done
 	is 'the engine of a new version gives the same answers' "$(newest | normal)" \
 		"$(for statement in "${statements[@]}"; do sql "$statement"; done | normal)"

@@ -89,3 +89,52 @@ fleet_merge() {
 		END
 	done
 }
+
+# fleet_times DIR HOST KERNEL START DISK [CGROUP]: a minute, in two intervals, of where: two threads of db.service are for DISK percent of
+# their time in `disk`, and else in `work`; one of web.service is in `cpu` for 6 s and in `timer` for 54 s. The cgroup of db.service
+# is CGROUP.
+fleet_times() {
+	local at=$1 host=$2 kernel=$3 start=$4 disk=$5 cgroup=${6-/system.slice/db.service}
+
+	mkdir -p "$at"
+	[ -e "$dir/times.db" ] || tar -xJOf tests/cli/recordings/where.tar.xz where/run.db >"$dir/times.db"
+	cp "$dir/times.db" "$at/run.db"
+	sqlite3 -bail "$at/run.db" <<-END
+		PRAGMA synchronous = off;
+		BEGIN;
+		DELETE FROM interval; DELETE FROM "where"; DELETE FROM where_sleeps; DELETE FROM where_waits; DELETE FROM where_causes;
+		DELETE FROM where_stacks; DELETE FROM activity; DELETE FROM pressure;
+		DELETE FROM slots; DELETE FROM sums; DELETE FROM acct; DELETE FROM series WHERE id != metric OR metric IS NULL;
+		UPDATE meta SET value = json_set(value, '$.kernel', '$kernel', '$.hostname', '$host') WHERE name = 'host';
+		UPDATE meta SET value = strftime('%Y-%m-%dT%H:%M:%SZ', $start, 'unixepoch') WHERE name = 'start_utc';
+		UPDATE meta SET value = $start * 1000000000 WHERE name = 'start_mono_ns';
+		UPDATE meta SET value = 60000000000 WHERE name = 'duration_ns';
+		DELETE FROM meta WHERE name = 'filter';
+		INSERT INTO interval VALUES(1, 0, 30000000000), (2, 30000000000, 60000000000);
+		INSERT INTO "where"(interval, time_ns, pid, comm, cgroup, life_ns, cpu_ns, ready_ns, disk_ns, memory_ns, fault_ns, lock_ns,
+			futex_ns, socket_ns, work_ns, timer_ns, child_ns, stopped_ns, other_ns, unknown_ns)
+		SELECT id, end_ns, pid, comm, cgroup, cpu + disk + work + timer, cpu, 0, disk, 0, 0, 0, 0, 0, work, timer, 0, 0, 0, 0
+		FROM interval, (SELECT column1 AS pid, column2 AS comm, column3 AS cgroup, column4 * 1000000 AS cpu, column5 * 1000000 AS disk,
+			column6 * 1000000 AS work, column7 * 1000000 AS timer FROM (VALUES
+			(7, 'db', '$cgroup', 0, 600 * $disk, 60000 - 600 * $disk, 0),
+			(8, 'web', '/system.slice/web.service', 3000, 0, 0, 27000))) ORDER BY id;
+		COMMIT;
+	END
+}
+
+# fleet_times_rows DIR: prints a recording of fleet_times as INSERT, as serve stores its intervals
+fleet_times_rows() {
+	local state query=''
+
+	for state in cpu disk work timer; do
+		query+="${query:+UNION ALL }SELECT interval, comm || '.service' AS key, '$state' AS state, ${state}_ns AS ns FROM \"where\" "
+	done
+	echo 'INSERT INTO rows (start, host, run, number, interval_ns, probe, metric, split, key, kernel, method, sum_ns) FORMAT TabSeparated'
+	sqlite3 -separator $'\t' "$1/run.db" "
+		WITH part AS ($query), host(name, kernel) AS (SELECT json_extract(value, '\$.hostname'), json_extract(value, '\$.kernel')
+			FROM meta WHERE name = 'host'),
+			row AS (SELECT interval, 'service' AS split, key, state, ns FROM part WHERE ns
+				UNION ALL SELECT interval, '', '', state, sum(ns) FROM part GROUP BY interval, state HAVING sum(ns))
+		SELECT strftime('%s', meta.value) + (interval - 1) * 30, host.name, 'times', interval, 30000000000, 'where', state, split, key,
+			host.kernel, 'tp_btf', ns FROM row, host, meta WHERE meta.name = 'start_utc'"
+}

@@ -145,6 +145,9 @@ if [ -n "$service" ]; then
 		"$(slept "key = 'db.service' AND metric = 'timer'")" $((303 * $(slept "key = 'first.service'") / 100))
 	sql "$(sed -n '/^```sql/,/^```/{//!p}' docs/fleet.md | sed "s/'disk', 'lock'/'timer'/") FORMAT TabSeparated" >"$dir/lost"
 	ok 'the question of docs/fleet.md finds who lost time' grep -q '^db.service' "$dir/lost"
+	run fleet share timer --where host=grey --clickhouse "$clickhouse" --json
+	within 'a share of a service whose threads sleep' 990 \
+		"$(jq '.groups[] | select(.key.service == "db.service") | .share * 1000 | floor' <<<"$out")" 1000
 	is 'services sum to the host' "$(slept "split = 'service'")" "$(slept "split = ''")"
 	kill "${sleepers[@]}"
 	wait "${sleepers[@]}" 2>/dev/null

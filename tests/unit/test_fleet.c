@@ -115,6 +115,38 @@ TEST(test_every_byte_is_escaped_in_sql)
 	bytes__free(&sql);
 }
 
+/* A state took 3 of 4 s on one host and 1 of 6 s on another. */
+TEST(test_a_share_is_of_the_time_of_all_hosts_and_names_the_highest)
+{
+	static const char *const big[] = { "big" }, *const small[] = { "small" };
+	struct fleet_answer answer;
+
+	question = (struct fleet_question){ .kind = FLEET_SHARE, .metric = "disk" };
+	assert_int_equal(fleet_question__by(&question, "service"), 0);
+	fleet_data__begin(&data, &question);
+	assert_int_equal(fleet_data__add_time(&data, "b", small, 900, 9000), 0);
+	assert_int_equal(fleet_data__add_time(&data, "b", big, 1, 6), 0);
+	assert_int_equal(fleet_data__add_time(&data, "a", big, 1, 1), 0);
+	assert_int_equal(fleet_data__add_time(&data, "a", big, 2, 3), 0);
+	assert_int_equal(fleet_answer__make(&answer, &data), 0);
+	assert_int_equal(answer.nr, 2);
+	assert_string_equal(answer.rows[0].group->values[0], "big");
+	assert_int_equal(answer.rows[0].ns, 4);
+	assert_int_equal(answer.rows[0].life_ns, 10);
+	assert_int_equal(answer.rows[0].hosts[0], 2);
+	assert_string_equal(data.hosts[answer.rows[0].highest->host].name, "a");
+	assert_string_equal(answer.rows[1].group->values[0], "small");
+	fleet_answer__clear(&answer);
+	fleet_data__clear(&data);
+	end();
+}
+
+TEST(test_no_time_has_no_share)
+{
+	assert_true(isnan(fleet_answer__share(0, 0)));
+	assert_float_equal(fleet_answer__share(1, 4), 0.25, 0);
+}
+
 /* Two hosts, each with one sample in a slot, in three groups. */
 static void fill(void)
 {

@@ -127,7 +127,11 @@ struct probe_ops {
 	const char *what; /* what it measures, in one line; NULL: the text of the first metric */
 	bool by_default; /* `record` uses it if no probe is named */
 	bool explains; /* one of its methods can say why samples were slow */
-	bool accounts; /* it divides the whole time of threads; its command explains the parts */
+	/*
+	 * It divides the whole time of threads into these states: columns of its table, without
+	 * "_ns". Its command explains them. NULL-terminated; NULL: it does not.
+	 */
+	const char *const *accounts;
 	bool needs_bpf; /* it needs BPF */
 	unsigned int nr_metrics;
 	struct run_metric metrics[RUN_METRICS];

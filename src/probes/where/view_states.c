@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-const char *const where_states[WHERE_STATES] = {
+const char *const where_states[WHERE_STATES + 1] = {
 	[WHERE_CPU] = "cpu",	   [WHERE_READY] = "ready",	[WHERE_DISK] = "disk",
 	[WHERE_MEMORY] = "memory", [WHERE_FAULT] = "fault",	[WHERE_LOCK] = "lock",
 	[WHERE_FUTEX] = "futex",   [WHERE_SOCKET] = "socket",	[WHERE_WORK] = "work",

@@ -7,8 +7,8 @@
 
 #include "types.h"
 
-/* "disk"; of enum where_state. */
-extern const char *const where_states[WHERE_STATES];
+/* "disk"; of enum where_state. NULL-terminated. */
+extern const char *const where_states[WHERE_STATES + 1];
 
 /* "waited for a disk": as a user reads it. */
 extern const char *const where_labels[WHERE_STATES];
