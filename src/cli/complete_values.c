@@ -169,15 +169,31 @@ static void offer_percentiles(const struct value *value)
 		offer(value, summary__labels[i], NULL);
 }
 
+/* Those of the command's probe; all, if it has several. */
 static void offer_splits(const struct value *value)
 {
+	const struct probe_ops *own = probe__find(value->command);
+
 	if (!strcmp(value->command, "fleet")) {
 		offer_names(value);
 		return;
 	}
 	for (unsigned int by = 0; by < LAT_BY_COUNT; by++)
-		if (split__name(by))
+		if (split__name(by) && (!own || own->splits & 1U << by))
 			offer(value, split__name(by), NULL);
+	for (size_t i = 0; own && own->more_splits && own->more_splits[i]; i++)
+		offer(value, own->more_splits[i], NULL);
+}
+
+static void offer_tails(const struct value *value)
+{
+	char name[RUN_NAME];
+
+	for (size_t i = 0; probe_list[i]; i++) {
+		snprintf(name, sizeof(name), "%s=", probe_list[i]->name);
+		if (probe_list[i]->tail_ns)
+			offer(value, name, "us");
+	}
 }
 
 static void offer_probes(const struct value *value)
@@ -258,16 +274,19 @@ static void offer_parts(const struct value *value)
 static const struct {
 	const char *option;
 	void (*offer)(const struct value *value);
-	bool list; /* several values with commas */
 } kinds[] = {
-	{ "pid", offer_pids, false },	     { "tid", offer_pids, false },
-	{ "comm", offer_comms, false },	     { "cgroup", offer_cgroups, false },
-	{ "disk", offer_disks, false },	     { "by", offer_splits, true },
-	{ "probe", offer_probes, false },    { "method", offer_methods, false },
-	{ "user", offer_users, false },	     { "metric", offer_metric, false },
-	{ "where", offer_condition, false }, { "against", offer_condition, false },
-	{ "last", offer_time, false },	     { "only", offer_parts, false },
+	{ "pid", offer_pids },	     { "tid", offer_pids },	   { "comm", offer_comms },
+	{ "cgroup", offer_cgroups }, { "disk", offer_disks },	   { "by", offer_splits },
+	{ "probe", offer_probes },   { "method", offer_methods },  { "user", offer_users },
+	{ "metric", offer_metric },  { "where", offer_condition }, { "against", offer_condition },
+	{ "last", offer_time },	     { "only", offer_parts },	   { "tail-us", offer_tails },
 };
+
+/* Does it take several values with commas? */
+static bool is_list(const struct option_row *option)
+{
+	return !strcmp(option->argument, "LIST") || !strcmp(option->name, "tail-us");
+}
 
 void complete__values(const char *command, const struct option_row *option, const char *text)
 {
@@ -279,11 +298,11 @@ void complete__values(const char *command, const struct option_row *option, cons
 		puts(":dirs");
 		return;
 	}
+	if (is_list(option) && comma)
+		value.kept = (size_t)(comma + 1 - text);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (strcmp(kinds[i].option, option->name))
 			continue;
-		if (kinds[i].list && comma)
-			value.kept = (size_t)(comma + 1 - text);
 		kinds[i].offer(&value);
 		return;
 	}

@@ -58,8 +58,14 @@ is 'a condition of fleet' "$(answers fleet compare --against=ho)" '--against=hos
 is 'a percentile of fleet' "$(answers fleet p99.99)" 'p99.99'
 is 'a metric of fleet' "$(answers fleet p99 runq)" 'runqlat'
 is 'a state that fleet knows shares of' "$(answers fleet share dis)" 'disk'
+is 'the splits of a probe' "$(answers where --by "")" 'call cgroup process state thread'
+is 'a split of a probe in a list' "$(answers where --by process,ca)" 'process,call'
+is 'the splits of one of several probes' "$(answers record --by vec)" 'vector'
+is 'a counter in a list' "$(answers rmid --counters cycles,llc-m)" 'cycles,llc-misses'
+is 'a threshold of a probe in a list' "$(answers record --tail-us 100,io)" '100,iolat='
+is 'a threshold in a list after =' "$(answers record --tail-us=100,run)" '--tail-us=100,runqlat='
 is 'a split after =' "$(answers runqlat --by=th)" '--by=thread'
-is 'a split in a list' "$(answers runqlat --by process,di)" 'process,disk'
+is 'a split in a list' "$(answers iolat --by process,di)" 'process,disk'
 is 'one of a list of values' "$(answers serve --otlp-temporality=d)" '--otlp-temporality=delta'
 is 'methods of a probe' "$(answers memlat --method "")" 'fentry kprobe perf-event'
 is 'methods of ringlat' "$(answers ringlat --method "")" 'kvm module user'
@@ -93,7 +99,7 @@ else
 fi
 
 is 'bash: a command' "$(ask_bash 'latscope rep')" 'report'
-is 'bash: a split after =' "$(ask_bash 'latscope runqlat --by=process,di')" 'process,disk'
+is 'bash: a split after =' "$(ask_bash 'latscope iolat --by=process,di')" 'process,disk'
 is 'bash: a value follows' "$(ask_bash 'latscope runqlat --meth')" '--method=+'
 is 'bash: a path goes on' "$(ask_bash 'latscope runqlat --cgroup ')" '/sys/fs/cgroup/+'
 mkdir "$dir/runs"
@@ -108,7 +114,7 @@ if command -v zsh >/dev/null; then
 	is 'zsh: a command' "$(ask_zsh 'latscope rep' 'latscope report')" 'found'
 	is 'zsh: a value follows' "$(ask_zsh 'latscope runqlat --meth' '<runqlat --method=raw>' $'raw\n')" 'found'
 	is 'zsh: a path goes on' "$(ask_zsh 'latscope runqlat --cgroup ' '<runqlat --cgroup /sys/fs/cgroup/more>' $'more\n')" 'found'
-	is 'zsh: a split' "$(ask_zsh 'latscope runqlat --by=process,di' 'process,disk')" 'found'
+	is 'zsh: a split' "$(ask_zsh 'latscope iolat --by=process,di' 'process,disk')" 'found'
 else
 	skip 'zsh' 'zsh is not installed'
 fi

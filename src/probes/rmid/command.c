@@ -50,8 +50,14 @@ static int set_counters(struct options *options, void *own, const char *list)
 
 #define OWN struct rmid_command
 
+/* COUNTERS, for the completion. */
+static const char *const counter_names[] = { "cycles",	      "instructions",
+					     "llc-misses",    "llc-references",
+					     "branch-misses", "page-faults",
+					     "none",	      NULL };
+
 static const struct option_row rmid_rows[] = {
-	{ "counters", 0, "LIST", COUNTERS_HELP, OPT_CALL(set_counters) },
+	{ "counters", 0, "LIST", COUNTERS_HELP, OPT_CALL(set_counters), .choices = counter_names },
 	{ "dump", 0, NULL, "At the end print who has which RMID, no table", OPT_FLAG(dump) },
 	{ "method", 0, "NAME", "Use only this method: module, resctrl or switches",
 	  OPT_TEXT(method) },
