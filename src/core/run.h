@@ -29,6 +29,7 @@
 #define RUN_NAME 64
 #define RUN_TEXT 256
 #define RUN_HOW 1024
+#define RUN_FILTER 4608 /* of a path and other filters */
 
 /* A key of a split, its name and its latencies. */
 struct run_key {
@@ -99,7 +100,7 @@ struct run_probe {
 	char method[RUN_NAME]; /* "stamps" */
 	char mechanism[RUN_HOW]; /* one sentence: how it measures, and what it misses */
 	char refused[RUN_TEXT]; /* not empty: the reason why it could not run; the rest is unset */
-	char *filter; /* the run's filters that apply; NULL: none, or read back; owned */
+	char *filter; /* the filters that apply, as in run.filter; NULL: none; owned */
 	unsigned int nr_metrics; /* metrics[0] is the one in <probe>.csv; 0: it has a table */
 	struct run_metric metrics[RUN_METRICS];
 	uint32_t by; /* splits: mask of 1 << enum lat_by */

@@ -115,6 +115,8 @@ int recording__describe(struct run *run, const struct recording_settings *settin
 	}
 	sanitize__in_place(run->workload);
 	sanitize__in_place(run->filter);
+	for (unsigned int i = 0; i < run->nr_probes; i++)
+		sanitize__in_place(run->probes[i].filter);
 	run->host = host__describe("");
 	return run->host ? 0 : -ENOMEM;
 }

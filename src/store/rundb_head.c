@@ -136,6 +136,10 @@ static int take_probe(sqlite3_stmt *row, void *to)
 		probe->why = why;
 	else
 		free(why);
+	if (probe->filter && !probe->filter[0]) { /* null in the recording */
+		free(probe->filter);
+		probe->filter = NULL;
+	}
 	if (there < 0 || probe->in_flight.before > probe->in_flight.count)
 		return -EUCLEAN;
 	if (!probe->tail_ns)

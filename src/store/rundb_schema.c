@@ -56,6 +56,7 @@ static const struct rundb_column probe_columns[] = {
 	{ WHY(OPTIONAL, disks), .later = true },
 	{ END("no_event", NUMBER, no_event), .later = true },
 	{ END("in_flight_of", TEXT, in_flight_of), .later = true },
+	{ BEGIN("filter", POINTER, filter), .later = true, .most = RUN_FILTER },
 };
 const struct rundb_rows rundb_probes = { .name = "probe",
 					 .first_name = "module",

@@ -396,7 +396,7 @@ static int print_one(const struct view *view, FILE *out)
 		snprintf(filter, sizeof(filter), "%s %s", split__name(view->bars.by),
 			 view->bars.chosen.name);
 		*run = *view->model.run;
-		run->filter = filter;
+		one->filter = filter;
 		err = probe_view__of(probe)->print(out, run, one, &style);
 	}
 	if (one)

@@ -136,6 +136,23 @@ else
 	skip 'a victim and a culprit on one CPU' 'a process cannot be bound to a CPU here'
 fi
 
+# ---- whose account it is ----
+
+# title ARG...: of the account, by the command and by report
+title() {
+	run "$1" -q -o "$dir/titled" "${@:2}"
+	{ echo "$out" && "$latscope" report "$dir"/titled/2*Z; } | sed -nE 's/^(the (machine|workload)[a-z, ]*): [0-9]+ threads (of|lived) .*/\1/p' | sort | uniq -c
+	rm -r "$dir/titled"
+}
+is 'record of a workload: of the machine' "$(title record -- sh -c 'sleep .1; true')" '      2 the machine'
+is 'where of a workload: of that' "$(title where -- sh -c 'sleep .1; true')" '      2 the workload'
+disk=$(basename "$(find /sys/block -maxdepth 1 -name '[sv]d*' -print -quit)")
+if [ -n "$disk" ]; then
+	is 'record of a disk: of the machine' "$(title record -d 100ms --disk "$disk")" '      2 the machine'
+else
+	skip 'record of a disk: of the machine' 'no disk'
+fi
+
 # ---- until Ctrl-C ----
 
 "$latscope" where -q -i 50ms --no-why >"$dir/stdout" 2>"$dir/stderr" &

@@ -138,7 +138,6 @@ TEST(test_a_share_is_of_the_time_of_all_hosts_and_names_the_highest)
 	assert_string_equal(answer.rows[1].group->values[0], "small");
 	fleet_answer__clear(&answer);
 	fleet_data__clear(&data);
-	end();
 }
 
 TEST(test_no_time_has_no_share)

@@ -47,14 +47,52 @@ static void add_process(int pid, const char *comm, unsigned int state)
 	table__set_integer(table, PARTS_THREADS, 1);
 }
 
-static const char *print(uint32_t by)
+static const char *print_as(const struct text_style style)
 {
-	const struct text_style style = { .top = 10, .by = by };
-
 	assert_int_equal(run__end_rows(run, true), 0);
 	assert_non_null(probe_view__of(probe));
 	assert_int_equal(probe_view__of(probe)->print(unit_print(), run, probe, &style), 0);
 	return unit_printed();
+}
+
+static const char *print(uint32_t by)
+{
+	return print_as((struct text_style){ .top = 10, .by = by });
+}
+
+/* Of record --disk and of record -- COMMAND, the account is of the whole machine. */
+TEST(the_title_has_the_filters_of_the_account_alone)
+{
+	run->filter = strdup("disk vda (iolat)");
+	run->workload = strdup("make");
+	add_process(1, "one", WHERE_DISK);
+	add_process(2, "two", WHERE_DISK);
+	assert_has(print(0), "the machine: 2 threads of 2 processes lived");
+	add_process(1, "one", WHERE_DISK);
+	add_process(2, "two", WHERE_DISK);
+	probe->filter = strdup("the workload, comm one");
+	assert_has(print(0), "the workload, comm one: ");
+}
+
+/* How often the text has it, with the method of each probe or without. */
+static int said(bool all_metrics, const char *part)
+{
+	const char *at = print_as((struct text_style){ .top = 10, .all_metrics = all_metrics });
+	int times = 0;
+
+	for (; (at = strstr(at, part)); at++)
+		times++;
+	return times;
+}
+
+TEST(what_the_kernel_does_not_show_is_said_once)
+{
+	snprintf(probe->mechanism, sizeof(probe->mechanism), "own clock; %sits locks", where_lacks);
+	add_process(1, "one", WHERE_DISK);
+	add_process(2, "two", WHERE_DISK);
+	assert_int_equal(said(false, "this kernel does not show its locks"), 1);
+	assert_int_equal(said(false, "own clock"), 0);
+	assert_int_equal(said(true, "does not show"), 1);
 }
 
 TEST(those_without_work_do_not_lead)

@@ -30,13 +30,8 @@ static unsigned int at_most(unsigned int top, unsigned int most)
 	return top && top < most ? top : most;
 }
 
-/* Is the account of some threads alone? */
-static bool is_filtered(const struct run *run)
-{
-	return run->filter || run->workload;
-}
-
-static void print_title(FILE *out, const struct run *run, const struct accounts *accounts)
+static void print_title(FILE *out, const struct run *run, const struct run_probe *probe,
+			const struct accounts *accounts)
 {
 	const struct where_account *all = &accounts->all;
 	uint64_t threads = all->threads + all->ended;
@@ -45,10 +40,8 @@ static void print_title(FILE *out, const struct run *run, const struct accounts 
 
 	if (accounts->nr == 1)
 		wrap__add(&wrap, "%s: ", accounts->rows[0].name);
-	else if (run->filter)
-		wrap__add(&wrap, "%s: ", run->filter);
 	else
-		wrap__add(&wrap, "%s: ", run->workload ? "the workload" : "the machine");
+		wrap__add(&wrap, "%s: ", probe->filter ? probe->filter : "the machine");
 	wrap__add(&wrap, "%s thread%s", units__count(text, threads), threads == 1 ? "" : "s");
 	if (all->processes > 1)
 		wrap__add(&wrap, " of %s processes", units__count(text, all->processes));
@@ -63,7 +56,7 @@ static void print_title(FILE *out, const struct run *run, const struct accounts 
 static int print_account(FILE *out, const struct reasons *reasons, const struct text_style *style)
 {
 	const struct accounts *accounts = reasons->accounts;
-	bool filtered = is_filtered(reasons->run);
+	bool filtered = reasons->probe->filter;
 
 	if (style->more_by & WHERE_BY_STATE)
 		return parts__print_states(out, accounts);
@@ -93,6 +86,15 @@ static void print_method(FILE *out, const struct run *run)
 	}
 }
 
+/* The end of the method's line, which is not printed. */
+static void print_lacks(FILE *out, const struct run_probe *probe)
+{
+	const char *lacks = strstr(probe->mechanism, where_lacks);
+
+	if (lacks)
+		wrap__line(out, 0, 2, "%s", lacks);
+}
+
 static int print(FILE *out, const struct run *run, const struct run_probe *probe,
 		 const struct text_style *style)
 {
@@ -105,13 +107,15 @@ static int print(FILE *out, const struct run *run, const struct run_probe *probe
 	if (!err && !accounts.all.life_ns) {
 		fputs("no thread that the filter selects lived in the window\n", out);
 	} else if (!err) {
-		print_title(out, run, &accounts);
+		print_title(out, run, probe, &accounts);
 		err = print_account(out, &reasons, style);
 	}
 	if (!err && accounts.all.life_ns)
 		checks__print(out, run, probe, &accounts.all);
 	if (!err && style->all_metrics)
 		print_method(out, run);
+	else if (!err)
+		print_lacks(out, probe);
 	reasons__clear(&reasons);
 	accounts__free(&accounts);
 	return err;

@@ -107,9 +107,12 @@ static void print_mismatch(FILE *out, const struct witness *witness)
 }
 
 /* Pressure is that of the machine, or of the cgroup that filters; other filters have none. */
-static bool has_pressure(const struct run *run)
+static bool has_pressure(const struct run *run, const struct run_probe *probe)
 {
-	return run->pressure.table && !run->workload && (!run->filter || run->pressure.cgroup);
+	bool is_cgroup = probe->filter && !strncmp(probe->filter, "cgroup ", 7);
+
+	return run->pressure.table && is_cgroup == !!run->pressure.cgroup &&
+	       (is_cgroup || !probe->filter);
 }
 
 static const struct {
@@ -228,7 +231,7 @@ void checks__print(FILE *out, const struct run *run, const struct run_probe *pro
 		  fabs(parts_ns - all->life_ns));
 	for (size_t i = 0; i < WITNESSES; i++)
 		add_witness(&wrap, &witnesses[i]);
-	if (has_pressure(run))
+	if (has_pressure(run, probe))
 		add_pressure(&wrap, run);
 	if (probe->check.why[0])
 		wrap__add(&wrap, "; %s", probe->check.why);
@@ -239,6 +242,6 @@ void checks__print(FILE *out, const struct run *run, const struct run_probe *pro
 			   "while they were read");
 	for (size_t i = 0; i < WITNESSES; i++)
 		print_mismatch(out, &witnesses[i]);
-	if (has_pressure(run))
+	if (has_pressure(run, probe))
 		check_pressure(out, run, all);
 }

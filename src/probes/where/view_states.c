@@ -58,4 +58,6 @@ bool where_is_short(unsigned int state)
 	return where_is_wait(state) && state != WHERE_FUTEX && state != WHERE_SOCKET;
 }
 
+const char where_lacks[] = "this kernel does not show ";
+
 const char where_delayed[] = "this kernel counts the sleep of tasks that it moves as run delay";

@@ -40,6 +40,9 @@ enum where_gap {
 /* "switch"; of enum where_gap. */
 extern const char *const where_gaps[WHERE_GAPS];
 
+/* In run_probe.mechanism, before what the kernel does not show. */
+extern const char where_lacks[];
+
 /* In run_check.why: the kernel's run delay can be more than the waits. */
 extern const char where_delayed[];
 

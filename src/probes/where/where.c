@@ -57,6 +57,7 @@ struct where {
 	struct where_control *control; /* mapped: of the account */
 	enum lat_by by; /* what sums are of */
 	bool explains; /* long parts are kept, and who ended them */
+	uint32_t workload; /* its process, if the account is of that alone; else 0 */
 	struct where_window window;
 	struct where_sums sums;
 	uint64_t lost_ends, lost_ns; /* threads whose end found no room in the kernel; their life */
@@ -111,13 +112,29 @@ static int attach_all(struct where *where)
  * When all probes are open: the programs that none of them hosts, then the state of each thread.
  * The end of a state is attached before its beginning, so that none begins unseen.
  */
+/* That the account is of the workload alone is a filter, too. */
+static int name_workload(struct probe *probe)
+{
+	struct run_probe *entry = probe->entry;
+	char *all = NULL;
+
+	if (!probe->workload || pid_namespace__differs())
+		return 0;
+	if (asprintf(&all, "the workload%s%s", entry->filter ? ", " : "", entry->filter ?: "") < 0)
+		return -ENOMEM;
+	free(entry->filter);
+	entry->filter = all;
+	where_of(probe)->workload = (uint32_t)probe->workload;
+	return 0;
+}
+
 static int prepare(struct probe *probe, uint64_t at_ns)
 {
 	struct where *where = where_of(probe);
-	int err = 0;
+	int err = name_workload(probe);
 
 	(void)at_ns;
-	if (!where->account.is_hosted)
+	if (!err && !where->account.is_hosted)
 		err = attach_each(where, changes);
 	return err ? err : probe__run_iterator(where->skel->progs.prime, NULL);
 }
@@ -290,20 +307,14 @@ static int close_where(struct probe *probe, char why[RUN_TEXT])
 	return 0;
 }
 
-/* What this kernel does not show, and what its own account has too much. */
-static void say_lacks(const struct where *where, char text[RUN_TEXT])
+static void say_method(const struct where *where, char mechanism[RUN_HOW])
 {
 	bool locks = where->sees_locks, calls = where->sees_calls;
-	int len = 0;
 
-	text[0] = '\0';
-	if (!locks || !calls)
-		len = snprintf(text, RUN_TEXT, "this kernel does not show %s%s%s",
-			       locks ? "" : "waits for its locks", locks || calls ? "" : " and ",
-			       calls ? "" : "the system call of a sleep");
-	if (where->has_delayed)
-		snprintf(text + len, RUN_TEXT - (size_t)len, "%s%s", len ? "; " : "",
-			 where_delayed);
+	snprintf(mechanism, RUN_HOW, "%s%s%s%s%s%s", methods[0].mechanism,
+		 locks && calls ? "" : "; ", locks && calls ? "" : where_lacks,
+		 locks ? "" : "waits for its own locks", locks || calls ? "" : " and ",
+		 calls ? "" : "the system call of a sleep");
 }
 
 static int describe(struct probe *probe)
@@ -314,11 +325,9 @@ static int describe(struct probe *probe)
 
 	snprintf(entry->name, sizeof(entry->name), "%s", probe->ops->name);
 	snprintf(entry->method, sizeof(entry->method), "%s", methods[0].name);
-	snprintf(entry->mechanism, sizeof(entry->mechanism), "%s%s%s", methods[0].mechanism,
-		 where->sees_locks ? "" : "; this kernel does not show waits for its own locks",
-		 where->sees_calls ? "" : "; this kernel does not show the system call of a sleep");
+	say_method(where, entry->mechanism);
 	snprintf(entry->check.source, RUN_NAME, "the kernel's own accounts of threads");
-	say_lacks(where, entry->check.why);
+	snprintf(entry->check.why, RUN_TEXT, "%s", where->has_delayed ? where_delayed : "");
 	err = columns__new(&entry->table, &entry->more[RUN_SLEEPS], &entry->more[RUN_GAPS]);
 	if (!err && where->explains)
 		err = waits__new_tables(entry->more);
@@ -476,8 +485,7 @@ static int open_window(struct probe *probe, uint64_t at_ns)
 	(void)at_ns;
 	if (where->waits)
 		where->control->over_ns = LEAST_NS;
-	if (probe->workload && !pid_namespace__differs())
-		where->control->workload = (uint32_t)probe->workload;
+	where->control->workload = where->workload;
 	where->window.opened_ns = soon((uint64_t *)&where->control->opened_ns);
 	where->control->inside_ns = where->window.opened_ns;
 	return 0;
