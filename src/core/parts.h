@@ -8,8 +8,8 @@
 /* Its columns; -1: it has none. */
 struct parts {
 	int pid, tid, comm, cgroup; /* of the key */
-	int life; /* life_ns; the parts follow it, and sum to it */
-	unsigned int nr; /* of the parts; the last one is unknown_ns */
+	int life; /* what the parts are parts of; they follow it, and sum to it */
+	unsigned int nr; /* of the parts */
 };
 
 /* False: it is no such table. NULL is fine. */

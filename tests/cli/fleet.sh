@@ -103,7 +103,7 @@ fleet_times() {
 		PRAGMA synchronous = off;
 		BEGIN;
 		DELETE FROM interval; DELETE FROM "where"; DELETE FROM where_sleeps; DELETE FROM where_waits; DELETE FROM where_causes;
-		DELETE FROM where_stacks; DELETE FROM activity; DELETE FROM pressure;
+		DELETE FROM where_stacks; DELETE FROM pressure;
 		DELETE FROM slots; DELETE FROM sums; DELETE FROM acct; DELETE FROM series WHERE id != metric OR metric IS NULL;
 		UPDATE meta SET value = json_set(value, '$.kernel', '$kernel', '$.hostname', '$host') WHERE name = 'host';
 		UPDATE meta SET value = strftime('%Y-%m-%dT%H:%M:%SZ', $start, 'unixepoch') WHERE name = 'start_utc';

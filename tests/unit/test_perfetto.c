@@ -28,15 +28,21 @@ static size_t size;
 		.key = (is_key)                                                             \
 	}
 
+#define PART(of_name)                                                                          \
+	{                                                                                      \
+		.name = of_name "_ns", .unit = "ns", .what = "made up", .kind = TABLE_INTEGER, \
+		.mean_of = of_name "_ns", .mean_per = "life_ns", .mean_scale = 1               \
+	}
+
 static void begin(void)
 {
 	static const struct table_column parts[] = {
 		COLUMN("pid", "", TABLE_INTEGER, true),
 		COLUMN("comm", "", TABLE_TEXT, true),
 		COLUMN("life_ns", "ns", TABLE_INTEGER, false),
-		COLUMN("cpu_ns", "ns", TABLE_INTEGER, false),
-		COLUMN("disk_ns", "ns", TABLE_INTEGER, false),
-		COLUMN("unknown_ns", "ns", TABLE_INTEGER, false),
+		PART("cpu"),
+		PART("disk"),
+		PART("unknown"),
 		COLUMN("threads", "", TABLE_INTEGER, false),
 	};
 	static const struct table_column waits[] = {
