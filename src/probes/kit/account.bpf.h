@@ -50,7 +50,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 65536);
+	__uint(max_entries, 16384);
 	__type(key, struct where_sleep_key);
 	__type(value, struct where_sleep);
 } sleeps SEC(".maps");
@@ -79,7 +79,8 @@ static __always_inline struct where_thread *account_by(struct where_thread *firs
 	barrier_var(line); /* else the compiler computes it again for each access */
 	if (line->task == (__u64)task)
 		return line;
-	return bpf_task_storage_get(&accounts, task, NULL, 0);
+	line = bpf_task_storage_get(&accounts, task, NULL, 0);
+	return line && line->task ? line : NULL; /* 0: the thread has ended */
 }
 
 static __always_inline struct where_thread *account_of(struct task_struct *task)
@@ -451,6 +452,8 @@ static __noinline int account_end(struct task_struct *task, __u64 now)
 		__sync_fetch_and_add(&account.lost_ns, life);
 	}
 free:
+	if (own)
+		store_ordered(&own->task, 0);
 	free_line(task->pid, task);
 	free_line(task->tgid, task);
 	return 0;

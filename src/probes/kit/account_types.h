@@ -92,7 +92,7 @@ struct where_key {
 	__u32 pass;
 };
 
-#define WHERE_ENDED 16384 /* entries of `ended` */
+#define WHERE_ENDED 12288 /* entries of `ended` */
 
 /* Value of `ended`: the threads of a key that have ended in the window. */
 struct where_ended {

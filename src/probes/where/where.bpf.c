@@ -11,6 +11,8 @@
  *   switched, of prev  loses its CPU and stays runnable CPU to READY
  *                      sleeps                           CPU to what it sleeps for
  *                      has ended                        its account is added to `ended`
+ *   forgotten          has ended, in a switch that no   the same
+ *                      program saw
  *   switched, of next  gets a CPU                       READY to CPU
  *   woken, woken_new   wakes up                         woken_ns: READY from then on, unless the
  *                                                       host has a stamp of the scheduler
@@ -134,6 +136,18 @@ int BPF_PROG(executed, struct task_struct *task, int old_tid)
 		own->tid = task->pid;
 	free_line(old_tid, task);
 	return 0;
+}
+
+/* A thread is forgotten. If it still has an account, no program saw its last switch. */
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(forgotten, struct task_struct *task)
+{
+	struct where_thread *own = account_of(task);
+
+	if (!own)
+		return 0;
+	own->what = WHERE_WHAT(WHERE_UNKNOWN, WHERE_NO_CALL);
+	return account_end(task, bpf_ktime_get_ns());
 }
 
 /* ---- changes, unless another probe has these in its programs: see account_host.h ---- */
@@ -278,6 +292,8 @@ int read_threads(struct bpf_iter__task *ctx)
 		own->cgroup = report.cgroup;
 		store_ordered(&own->pass, account.pass);
 		copy_account(task, own);
+		if (task_state(task) & TASK_DEAD && !task_runs(task))
+			report.account.what = WHERE_WHAT(WHERE_UNKNOWN, WHERE_NO_CALL);
 	}
 	bpf_seq_write(ctx->meta->seq, &report, sizeof(report));
 	return 0;

@@ -41,7 +41,7 @@ static const struct probe_method methods[] = {
 		.mechanism = "own clock at the scheduler's tracepoints; what a thread sleeps for "
 			     "by the kernel's flags and the registers of its system call",
 		.needs = "BPF tracepoints with BTF, and iterators",
-		.programs = { "began", "executed" },
+		.programs = { "began", "executed", "forgotten" },
 		.loaded = { "prime", "read_threads", "switched", "woken", "woken_new" },
 	},
 };
