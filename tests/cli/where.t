@@ -98,6 +98,18 @@ like 'CSV by call' "$out" '^pid,tid,comm,state,call,ns,times.*,timer,clock_nanos
 with_states --csv -i 50ms --no-why
 like 'CSV of intervals' "$out" '^time_ns,pid,tid,comm,cgroup,life_ns,cpu_ns,'
 
+# ---- locks of the kernel ----
+
+run where -q -- sh -c 'exec "$@" >&2' sh "$built/tests/reference/locked" 10 262144
+if [[ $out = *'does not show waits for its locks'* ]]; then
+	skip 'locks of the kernel' 'this kernel does not show waits for them'
+else
+	like 'page faults that wait for mmap_lock: the lock is named, and who ended it' "$(tr -s ' \n' ' ' <<<"$out")" \
+		'waited for kernel lock [0-9.]+ m?s [0-9.]+ % mmap_lock [0-9.]+ m?s.* ended by (holder|locked)'
+	ok 'the thread that slept ended no wait' test -z "$(tr -s ' \n' ' ' <<<"$out" | grep -E '(ended by|<) innocent')"
+	ok 'it fits' fits
+fi
+
 # ---- who had the CPU ----
 
 if taskset -c 0 true 2>/dev/null; then

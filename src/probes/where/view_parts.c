@@ -11,9 +11,11 @@
 #include <print/wrap.h>
 
 #include "columns.h"
+#include "view_locks.h"
 #include "view_states.h"
 
 #define CALLS_SHOWN 2 /* of a part */
+#define LOCKS_SHOWN 2
 #define REASONS_SHOWN 2
 #define NAMES_SHOWN 3
 #define NAME_COLUMNS 22 /* of a part */
@@ -136,6 +138,20 @@ static void say_calls(struct wrap *wrap, const struct run_probe *probe, unsigned
 	free(calls);
 }
 
+/* "inode lock in ext4_buffered_write_iter 6.3 s", of long sleeps. False: none is known. */
+static bool say_locks(struct wrap *wrap, const struct reasons *reasons)
+{
+	struct lock_waits locks[LOCKS_MOST];
+	size_t nr = locks__list(reasons->probe->more[RUN_STACKS], &reasons->run->frames, locks);
+	char text[UNITS_TEXT];
+
+	for (size_t i = 0; i < nr && i < LOCKS_SHOWN; i++) {
+		add_comma(wrap);
+		wrap__add(wrap, "%s %s", locks[i].name, units__ns(text, locks[i].ns));
+	}
+	return nr;
+}
+
 static void say_reasons(struct wrap *wrap, const struct reasons *reasons, unsigned int state)
 {
 	struct reason found[REASONS_MOST];
@@ -160,7 +176,7 @@ static void print_part(FILE *out, const struct reasons *reasons, unsigned int st
 
 	if (state == WHERE_CPU)
 		say_modes(&wrap, reasons);
-	else
+	else if (state != WHERE_LOCK || !say_locks(&wrap, reasons))
 		say_calls(&wrap, reasons->probe, state);
 	if (state != WHERE_CPU)
 		say_reasons(&wrap, reasons, state);
