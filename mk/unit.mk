@@ -51,10 +51,10 @@ $(OUT)/tests/unit/test_fault_count: $(OUT)/san/src/probes/memlat/fault_count.o
 $(OUT)/tests/unit/test_why_pairs: $(OUT)/san/src/probes/kit/why_pairs.o
 $(OUT)/tests/unit/test_why_disks: $(OUT)/san/src/probes/iolat/why_disks.o
 $(OUT)/tests/unit/test_where_sums: $(OUT)/san/src/probes/where/sums.o
-$(OUT)/tests/unit/test_where_view: $(patsubst %,$(OUT)/san/src/probes/where/%.o,calls columns sums)
-$(OUT)/tests/unit/test_chains: $(patsubst %,$(OUT)/san/src/probes/where/%.o,chains)
+$(OUT)/tests/unit/test_where_view: $(patsubst %,$(OUT)/san/src/probes/%.o,kit/why_requests $(addprefix where/,calls chains columns stacks sums waits))
+$(OUT)/tests/unit/test_chains: $(patsubst %,$(OUT)/san/src/probes/%.o,kit/why_requests where/chains)
 $(OUT)/tests/unit/test_sleep_stacks: $(patsubst %,$(OUT)/san/src/probes/where/%.o,calls stacks)
-$(OUT)/tests/unit/test_bars: $(patsubst %,$(OUT)/san/src/%.o,$(addprefix probes/where/,calls chains columns stacks sums waits) $(addprefix symbols/,collector demangle elf kallsyms lookup mappings symbols))
+$(OUT)/tests/unit/test_bars: $(patsubst %,$(OUT)/san/src/%.o,probes/kit/why_requests $(addprefix probes/where/,calls chains columns stacks sums waits) $(addprefix symbols/,collector demangle elf kallsyms lookup mappings symbols))
 $(OUT)/tests/unit/test_disk_blame: $(OUT)/san/src/probes/iolat/why_disks.o
 $(OUT)/tests/unit/test_moves: $(patsubst %,$(OUT)/san/tests/emu/msrfs/%.o,command emulator machine map moves queue state tor)
 $(OUT)/tests/unit/test_experiment: $(patsubst %,$(OUT)/san/src/experiment/%.o,matrix plan)

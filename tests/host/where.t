@@ -42,6 +42,39 @@ sampled() {
 	is 'proc: the states that /proc shows 1,000 times are the parts of 20 threads' "$(compare_with_proc)" threads=20
 }
 
+# ---- an incident: commits wait for a lock, whose holder waits for a disk, which serves a backup ----
+
+loop_disk() {
+	truncate -s 64M "$scratch/disk" && disk=$(losetup --show -f --direct-io=on "$scratch/disk" 2>/dev/null) && at_exit+=(free_disk)
+}
+free_disk() { losetup -d "$disk"; }
+
+incident_window() {
+	begin
+	start incident incident "$disk" "$disk" 200 || return
+	watch chains where '' --by thread -i 300ms
+	work
+}
+
+# of_disk CONDITION: prints how many of the worst waits of commits name the disk so
+of_disk() {
+	sqlite3 -readonly "$w"/chains/*/run.db "SELECT count(*) FROM where_waits WHERE comm = 'commit' AND ' < ' || chain GLOB '* < loop[0-9]*'
+		AND $1"
+}
+
+# How many requests are explained, and how far back, depends on the disk.
+native_incident() {
+	loop_disk || { skip 'an incident' 'no loop device can be made' && return; }
+	window incident_window || return
+	recount chains
+	adds_up 'an incident'
+	calm
+	ok 'an incident: the disk is named' [ "$(of_disk 1)" -gt 0 ]
+	is 'an incident: no other disk is' "$(of_disk "' < ' || chain || ':' NOT GLOB '* < ${disk#/dev/}:*'")" 0
+	is 'an incident: it served the backup, if anybody' "$(of_disk "chain GLOB '*: served *' AND chain NOT GLOB
+		'*: served backup (*) *' AND chain NOT GLOB '*: served commit (*) *'")" 0
+}
+
 # ---- kernels that show less ----
 
 # kernel_without NAME OTHER COMMAND...: runs COMMAND with the kernel's BTF having a name less

@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	db = start("db", commit);
 	backup = start("backup", back_up);
-	reference_wait("ready");
+	reference_open();
 	atomic_store(&shared->go, 1);
 	reference_must(waitpid(db, NULL, 0) == db, "waitpid: %m");
 	reference_end(backup);

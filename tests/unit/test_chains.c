@@ -76,6 +76,78 @@ TEST(a_lock_whose_holder_waits_for_a_disk)
 	assert_int_equal(chain__explained_ns(&chain), 78 * MS);
 }
 
+/* The thread waited for the disk, which served another meanwhile. */
+static void add_request(uint32_t tid, uint64_t from, uint64_t to, uint64_t other_ms)
+{
+	static const struct why_part part = { .meanwhile = "served %s" };
+	const struct why_served request = { .tid = tid,
+					    .begin_ns = from * MS,
+					    .end_ns = to * MS,
+					    .disk = "sda",
+					    .part = other_ms ? &part : NULL,
+					    .culprit = "backup (9)",
+					    .ns = other_ms * MS };
+
+	why_requests__add(&request);
+}
+
+/* What a chain ends with whose last link waits for a disk, from 12 to 90 ms. */
+static const char *end_at_disk(uint32_t tid)
+{
+	struct chain chain;
+
+	add(part_of(tid, WHERE_DISK, 12, 90, 0));
+	chain = walk(add(part_of(1, WHERE_FUTEX, 10, 95, tid)));
+	chain__find_disk(&chain);
+	return chain__text(&chain, names, text);
+}
+
+TEST(the_disk_that_the_last_one_waited_for_and_whom_it_served_most_of_the_time)
+{
+	add_request(20, 13, 89, 71);
+	assert_string_equal(end_at_disk(20),
+			    "t20 (20): disk 78.0 ms < sda: served backup (9) 71.0 ms");
+	add_request(21, 13, 89, 39); /* half of it */
+	assert_string_equal(end_at_disk(21), "t21 (21): disk 78.0 ms < sda");
+	add_request(22, 13, 89, 0);
+	assert_string_equal(end_at_disk(22), "t22 (22): disk 78.0 ms < sda");
+	add_request(23, 0, 200, 150); /* not longer than the wait */
+	assert_string_equal(end_at_disk(23),
+			    "t23 (23): disk 78.0 ms < sda: served backup (9) 78.0 ms");
+}
+
+TEST(a_request_of_another_time_or_thread_says_nothing_of_the_disk)
+{
+	add_request(30, 91, 180, 80);
+	assert_string_equal(end_at_disk(30), "t30 (30): disk 78.0 ms");
+	add_request(31, 12, 51, 39); /* half of it */
+	assert_string_equal(end_at_disk(31), "t31 (31): disk 78.0 ms");
+	add_request(33, 12, 90, 70);
+	assert_string_equal(end_at_disk(32), "t32 (32): disk 78.0 ms");
+}
+
+TEST(a_wait_that_is_not_for_a_disk_has_none)
+{
+	struct chain chain;
+
+	add_request(40, 10, 95, 80);
+	chain = walk(add(part_of(40, WHERE_FUTEX, 10, 95, 0)));
+	chain__find_disk(&chain);
+	assert_string_equal(chain__text(&chain, names, text), "");
+}
+
+TEST(the_thread_that_does_the_work_of_interrupts_ends_the_chain)
+{
+	struct where_part disk = part_of(2, WHERE_DISK, 12, 90, 3);
+	struct chain chain;
+
+	strcpy(disk.waker_comm, "ksoftirqd/1");
+	add(part_of(3, WHERE_CPU, 80, 90, 0));
+	add(disk);
+	chain = walk(add(part_of(1, WHERE_FUTEX, 10, 95, 2)));
+	assert_string_equal(chain__text(&chain, names, text), "t2 (2): disk 78.0 ms");
+}
+
 TEST(a_wait_for_what_is_short_explains_itself)
 {
 	struct chain chain = walk(add(part_of(1, WHERE_DISK, 10, 70, 0)));

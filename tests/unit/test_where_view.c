@@ -4,12 +4,21 @@
 
 #include <print/probe_view.h>
 #include <print/text.h>
+#include <core/sleep_stacks.h>
+#include <core/why.h>
 #include <probes/where/columns.h>
+#include <probes/where/waits.h>
+#include <symbols/symbols.h>
 
 #define SEC 1000000000LL
 
 static struct run *run;
 static struct run_probe *probe;
+
+int symbols__add(struct symbols *symbols, uint32_t tgid, const uint64_t *addresses, size_t nr)
+{
+	return 0;
+}
 
 static void begin(void)
 {
@@ -20,6 +29,7 @@ static void begin(void)
 	probe = &run->probes[0];
 	assert_int_equal(
 		columns__new(&probe->table, &probe->more[RUN_SLEEPS], &probe->more[RUN_GAPS]), 0);
+	assert_int_equal(waits__new_tables(probe->more), 0);
 }
 
 static void end(void)
@@ -178,6 +188,144 @@ TEST(those_of_one_name_are_a_row)
 	add_process(2, "shop", WHERE_DISK);
 	add_process(3, "web", WHERE_WORK);
 	assert_has(print(0), "shop (2 tasks)          18.0 s  90.0  disk 90");
+}
+
+/* ---- who caused waits ---- */
+
+static void add_cause(const char *state, const char *cause, int64_t ns)
+{
+	struct table *table = probe->more[RUN_CAUSES];
+
+	assert_int_equal(table__add_row(table, 10 * SEC), 0);
+	table__set_integer(table, CAUSES_PID, 3);
+	assert_int_equal(table__set_text(table, CAUSES_COMM, "worker"), 0);
+	assert_int_equal(table__set_text(table, CAUSES_STATE, state), 0);
+	assert_int_equal(table__set_text(table, CAUSES_CAUSE, cause), 0);
+	table__set_integer(table, CAUSES_NS, ns);
+	table__set_integer(table, CAUSES_EXPLAINED_NS, ns);
+	table__set_integer(table, CAUSES_TIMES, 1);
+}
+
+TEST(a_queue_of_threads_for_a_lock_is_one_cause)
+{
+	const char *text;
+
+	add_process(3, "db", WHERE_FUTEX);
+	for (int i = 0; i < 9; i++) {
+		char cause[128];
+
+		snprintf(cause, sizeof(cause), "w (%d): futex < w (%d): futex < w (%d): disk", i,
+			 i + 1, i + 2);
+		add_cause("futex", cause, SEC / 2);
+		snprintf(cause, sizeof(cause), "w (%d): disk", i);
+		add_cause("futex", cause, SEC / 3);
+	}
+	text = print(0);
+	assert_has(text, "50 % ended by w: futex < w: disk, 33 %\n", "  ended by w: disk\n");
+	assert_lacks(text, "w (");
+}
+
+TEST(a_cause_that_is_alone_keeps_its_thread)
+{
+	add_process(3, "db", WHERE_FUTEX);
+	add_cause("futex", "cache (12): timer", 9 * SEC);
+	assert_has(print(0), "100 % ended by cache (12): timer\n");
+}
+
+TEST(the_row_of_a_process_names_who_made_it_wait_or_its_wait_for_a_disk)
+{
+	add_process(1, "web", WHERE_DISK);
+	add_process(3, "db", WHERE_FUTEX);
+	add_cause("futex", "db (3): futex < w (5): disk", 9 * SEC);
+	assert_has(print(0), "futex 90               w: disk 100 %\n");
+}
+
+TEST(the_row_of_a_process_names_the_thread_that_ended_its_waits)
+{
+	add_process(1, "web", WHERE_DISK);
+	add_process(3, "db", WHERE_FUTEX);
+	add_cause("futex", "db (3): futex < w (5): timer", 9 * SEC);
+	assert_has(print(0), "futex 90               w (5) 100 %\n");
+}
+
+/* ---- who the disk served ---- */
+
+static void add_blame(struct run_why *why, const char *part, const char *culprit, int64_t ns)
+{
+	assert_int_equal(table__add_row(why->parts, 10 * SEC), 0);
+	assert_int_equal(table__set_text(why->parts, WHY_VICTIM, "db (3)"), 0);
+	assert_int_equal(table__set_text(why->parts, WHY_PART, part), 0);
+	assert_int_equal(table__set_text(why->parts, WHY_CULPRIT, culprit), 0);
+	table__set_integer(why->parts, WHY_NS, ns);
+	table__set_integer(why->parts, WHY_EVENTS, 1);
+}
+
+TEST(whom_the_disk_served_and_nothing_of_what_is_unknown)
+{
+	struct run_probe *iolat = &run->probes[run->nr_probes++];
+	const char *text;
+
+	strcpy(iolat->name, "iolat");
+	assert_int_equal(why__new(&iolat->why, "iolat"), 0);
+	add_process(3, "db", WHERE_DISK);
+	add_blame(iolat->why, "other", "backup (12)", 3 * SEC);
+	add_blame(iolat->why, "unknown", NULL, 2 * SEC);
+	text = print(0);
+	assert_has(text, "waited for a disk       9.00 s  90.0 %  33 % served backup (12)\n");
+	assert_lacks(text, "not known");
+}
+
+/* ---- locks ---- */
+
+static void add_function(uint64_t address, const char *name)
+{
+	const struct frame frame = { .address = address, .name = name, .place = "" };
+
+	assert_int_equal(frames__add(&run->frames, &frame), 0);
+	frames__sort(&run->frames);
+}
+
+static void add_sleep(const char *stack, int64_t ns)
+{
+	struct table *table = probe->more[RUN_STACKS];
+
+	assert_int_equal(table__add_row(table, 10 * SEC), 0);
+	table__set_integer(table, SLEEP_STACKS_PID, 3);
+	assert_int_equal(table__set_text(table, SLEEP_STACKS_COMM, "w"), 0);
+	assert_int_equal(table__set_text(table, SLEEP_STACKS_STATE, "lock"), 0);
+	assert_int_equal(table__set_text(table, SLEEP_STACKS_CALL, "write"), 0);
+	assert_int_equal(table__set_text(table, SLEEP_STACKS_STACK, stack), 0);
+	table__set_integer(table, SLEEP_STACKS_NS, ns);
+	table__set_integer(table, SLEEP_STACKS_TIMES, 1);
+}
+
+TEST(a_lock_has_the_name_of_the_function_that_takes_it)
+{
+	add_function(0x10, "schedule+0x1d");
+	add_function(0x11, "rwsem_down_write_slowpath+0x1");
+	add_function(0x12, "down_write+0x40");
+	add_function(0x20, "ext4_buffered_write_iter.isra.0+0x12");
+	add_function(0x21, "vm_mmap_pgoff+0x7");
+	add_function(0x22, "downfall_lock+0x7");
+	add_function(0x30, "vfs_write+0x2");
+	add_process(3, "db", WHERE_LOCK);
+	add_sleep("10 11 12 20 30", 3 * SEC);
+	add_sleep("20 30", SEC);
+	add_sleep("21 30", 2 * SEC);
+	add_sleep("22 30", SEC);
+	assert_has(print(0),
+		   "90.0 %  inode lock in ext4_buffered_write_iter\n"
+		   "                                          4.00 s, mmap_lock 2.00 s\n");
+}
+
+TEST(a_lock_without_a_stack_or_a_function_has_no_name)
+{
+	add_function(0x10, "schedule+0x1d");
+	add_process(3, "db", WHERE_LOCK);
+	add_sleep("10", SEC);
+	add_sleep("10 99", SEC);
+	add_sleep(NULL, SEC);
+	assert_has(print(0), "waited for kernel lock  9.00 s  90.0 %\n");
 }
 
 UNIT_FIXTURES(.each = { begin, end })

@@ -20,6 +20,7 @@
 #include "bpf_probe.h"
 #include "why_candidates.h"
 #include "why_pairs.h"
+#include "why_requests.h"
 
 #define FIRST_NS 100000000ULL /* of the window, until the first threshold by a quantile */
 #define LEAST_SLOW 10 /* samples that a quantile must leave to be a threshold */
@@ -110,13 +111,18 @@ static void keep_slowest(struct why_reader *reader, const struct why_event *even
 		reader->kept[least] = *event;
 }
 
+static void note_request(struct bpf_probe *probe, const struct why_event *event);
+
 static int take_event(void *context, void *data, size_t size)
 {
-	struct why_reader *reader = context;
+	struct bpf_probe *probe = context;
+	struct why_reader *reader = probe->why;
 	const struct why_event *event = data;
 
 	if (size < sizeof(*event))
 		return 0;
+	if (reader->words->requests && !event->unwaited)
+		note_request(probe, event);
 	if (reader->symbols && event->user_size > 0)
 		symbols__note(reader->symbols, event->stack_tgid, clock__now_ns());
 	if (!event->unwaited)
@@ -146,7 +152,7 @@ int why__open(struct bpf_probe *probe, struct why_control *control,
 		bpf_probe__map(probe, "why_pairs", PROT_READ | PROT_WRITE, &reader->pairs_size);
 	reader->events = ring_buffer__new(
 		bpf_map__fd(bpf_object__find_map_by_name(probe->obj, "why_events")), take_event,
-		reader, NULL);
+		probe, NULL);
 	if (!reader->cells || !reader->pairs.pairs || !reader->events)
 		return -errno;
 	reader->has_threshold = request->over_ns;
@@ -407,6 +413,29 @@ static const char *name_culprit(struct bpf_probe *probe, const struct why_who *w
 	if (who->id && part_of(probe, part)->of_disk)
 		return names__key(probe->common.names, &disk, NULL, out);
 	return name_victim(probe, who, out);
+}
+
+static void note_request(struct bpf_probe *probe, const struct why_event *event)
+{
+	const struct lat_key disk = { .id = event->disk, .by = LAT_BY_DISK };
+	const struct why_culprit *most = &event->culprits[0];
+	uint64_t alone_ns = 0; /* the largest part without a culprit */
+	struct why_served request = { .tid = event->tid,
+				      .begin_ns = event->end_ns - event->ns,
+				      .end_ns = event->end_ns };
+
+	for (unsigned int i = 1; i < WHY_CULPRITS; i++)
+		if (event->culprits[i].ns > most->ns)
+			most = &event->culprits[i];
+	for (unsigned int i = WHY_UNKNOWN + 1; i < probe->why->words->nr_parts; i++)
+		if (!part_of(probe, i)->meanwhile && event->part_ns[i] > alone_ns)
+			alone_ns = event->part_ns[i];
+	names__key(probe->common.names, &disk, NULL, request.disk);
+	if (most->ns > alone_ns && name_culprit(probe, &most->who, most->part, request.culprit)) {
+		request.part = part_of(probe, most->part);
+		request.ns = most->ns;
+	}
+	why_requests__add(&request);
 }
 
 static void set_id(const struct bpf_probe *probe, unsigned int column, uint64_t id)

@@ -83,6 +83,16 @@ static bool is_idle(uint32_t what)
 	return what == WHERE_WHAT(WHERE_WORK, WHERE_NO_CALL);
 }
 
+/*
+ * A sleep for a time or for a disk ends in an interrupt, or in the thread that does the work of
+ * interrupts: there is nothing to tell.
+ */
+static bool ends_alone(uint32_t what, uint32_t source, const char *waker)
+{
+	return (what >> 16 == WHERE_TIMER || what >> 16 == WHERE_DISK) &&
+	       (source != WHY_NO_SOURCE || !strncmp(waker, "ksoftirqd/", strlen("ksoftirqd/")));
+}
+
 void chains__walk(const struct chains *chains, const struct where_part *part, struct chain *chain)
 {
 	uint64_t from = part->begin_ns, to = part->end_ns;
@@ -95,11 +105,13 @@ void chains__walk(const struct chains *chains, const struct where_part *part, st
 		link->tgid = part->tgid;
 		link->what = part->what;
 		memcpy(link->comm, part->comm, sizeof(link->comm));
+		link->begin_ns = from;
 		link->ns = to - from;
 		chain->source = part->waker_source;
 		chain->tid = part->waker_tid;
 		memcpy(chain->comm, part->waker_comm, sizeof(chain->comm));
-		if (!is_sleep(part->what) || !part->waker_tid || chain->nr == CHAINS_DEPTH)
+		if (!is_sleep(part->what) || !part->waker_tid || chain->nr == CHAINS_DEPTH ||
+		    ends_alone(part->what, part->waker_source, part->waker_comm))
 			return;
 		part = longest(chains, part->waker_tid, from, to);
 		if (!part || is_idle(part->what))
@@ -107,6 +119,18 @@ void chains__walk(const struct chains *chains, const struct where_part *part, st
 		from = part->begin_ns > from ? part->begin_ns : from;
 		to = part->end_ns < to ? part->end_ns : to;
 	}
+}
+
+void chain__find_disk(struct chain *chain)
+{
+	const struct chain_link *last = &chain->links[chain->nr - 1];
+	const struct why_served *request;
+
+	if (chain->disk[0] || last->what >> 16 != WHERE_DISK)
+		return;
+	request = why_requests__find(last->tid, last->begin_ns, last->begin_ns + last->ns);
+	if (request)
+		why_requests__text(request, last->ns, chain->disk);
 }
 
 /* Is this a wait for something that was short? */
@@ -156,19 +180,14 @@ static bool ended_by_task(const struct chain *chain)
 	return is_sleep(last->what) && chain->source == WHY_NO_SOURCE && chain->tid;
 }
 
-/* A sleep for a time or for a disk ends in an interrupt: there is nothing to tell. */
-static bool is_usual(uint32_t what, uint32_t source)
-{
-	return (what >> 16 == WHERE_TIMER || what >> 16 == WHERE_DISK) && source != WHY_NO_SOURCE;
-}
-
 static void say_end(FILE *out, const struct chain *chain, const struct names *names,
 		    const char *before)
 {
 	const struct chain_link *last = &chain->links[chain->nr - 1];
 	char name[RUN_NAME];
 
-	if (!is_sleep(last->what) || (chain->nr > 1 && is_usual(last->what, chain->source)))
+	if (!is_sleep(last->what) ||
+	    (chain->nr > 1 && ends_alone(last->what, chain->source, chain->comm)))
 		return;
 	if (ended_by_task(chain))
 		name_task(chain->comm, chain->tid, name);
@@ -195,7 +214,10 @@ const char *chain__text(const struct chain *chain, const struct names *names,
 		fprintf(out, "%s%s: %s %s", i > 1 ? " < " : "", name,
 			where_states[link->what >> 16], units__ns(ns, (double)link->ns));
 	}
-	say_end(out, chain, names, chain->nr > 1 ? " < " : "");
+	if (chain->disk[0])
+		fprintf(out, "%s%s", chain->nr > 1 ? " < " : "", chain->disk);
+	else
+		say_end(out, chain, names, chain->nr > 1 ? " < " : "");
 	fclose(out);
 	return text;
 }

@@ -8,6 +8,7 @@
 #define LATSCOPE_PROBES_WHERE_CHAINS_H
 
 #include <host/names.h>
+#include <probes/kit/why_requests.h>
 
 #include "types.h"
 
@@ -15,13 +16,14 @@
 #define CHAINS_HEADS (1 << 13)
 #define CHAINS_DEPTH 8
 #define CHAINS_TEXT 512
+#define CHAINS_DISK WHY_REQUESTS_TEXT
 
 /* One link: a thread, and what it did for so long within the link before. */
 struct chain_link {
 	uint32_t tid, tgid;
 	char comm[LAT_COMM_LEN];
 	uint32_t what; /* WHERE_WHAT() */
-	uint64_t ns;
+	uint64_t begin_ns, ns;
 };
 
 struct chain {
@@ -30,6 +32,7 @@ struct chain {
 	uint32_t source; /* enum why_source that ended the last one; WHY_NO_SOURCE: see `comm` */
 	uint32_t tid; /* that ended the last one, if a task did; 0: unknown */
 	char comm[LAT_COMM_LEN];
+	char disk[CHAINS_DISK]; /* that the last one waited for; empty: unknown, or for no disk */
 };
 
 struct chains {
@@ -50,6 +53,9 @@ void chains__add(struct chains *chains, const struct where_part *part);
 /* Walks back from a sleep. */
 void chains__walk(const struct chains *chains, const struct where_part *part, struct chain *chain);
 
+/* Names the disk that the last link waited for, unless it is done, as soon as that is known. */
+void chain__find_disk(struct chain *chain);
+
 /*
  * How much of the wait is known to be for something that was short: a disk, memory, a page fault or
  * a lock of the kernel, or a thread that had such a wait meanwhile, a CPU or a wait for one. Of a
@@ -58,8 +64,8 @@ void chains__walk(const struct chains *chains, const struct where_part *part, st
 uint64_t chain__explained_ns(const struct chain *chain);
 
 /*
- * "mysqld (1240): disk 79.0 ms < softirq block": the links after the first one, and what ended
- * the last one. Returns out.
+ * "mysqld (1240): disk 79.0 ms < sda: served backup (12) 71.2 ms": the links after the first one,
+ * and what ended the last one, or kept it waiting. Returns out.
  */
 const char *chain__text(const struct chain *chain, const struct names *names,
 			char out[CHAINS_TEXT]);

@@ -78,13 +78,17 @@ struct list {
 	size_t nr;
 };
 
-/* Adds it to one of the same text. No memory: it is left out. */
+/* Adds it to one of the same kind, whose text has no IDs then. No memory: it is left out. */
 static void add(struct list *list, const struct reason *fresh)
 {
 	for (size_t i = 0; i < list->nr; i++) {
-		if (strcmp(list->reasons[i].text, fresh->text) != 0)
+		struct reason *known = &list->reasons[i];
+
+		if (strcmp(known->kind, fresh->kind) != 0)
 			continue;
-		list->reasons[i].share += fresh->share;
+		known->share += fresh->share;
+		if (strcmp(known->text, fresh->text) != 0)
+			strcpy(known->text, known->kind);
 		return;
 	}
 	vec__append(&list->reasons, &list->nr, fresh, sizeof(*fresh));
@@ -110,6 +114,9 @@ static void say_line(struct reason *reason, const struct run_probe *probe,
 		snprintf(reason->text, sizeof(reason->text), "behind %s", culprit);
 	} else if (part->of_quota && somebody) {
 		snprintf(reason->text, sizeof(reason->text), "out of the CPU quota of %s", culprit);
+	} else if (somebody && part->meanwhile) {
+		/* flawfinder: ignore: as the next one */
+		snprintf(reason->text, sizeof(reason->text), part->meanwhile, culprit);
 	} else if (somebody && part->with) {
 		/* flawfinder: ignore: a constant of the probe, with one %s */
 		snprintf(reason->text, sizeof(reason->text), part->with, culprit);
@@ -127,12 +134,20 @@ static void say_line(struct reason *reason, const struct run_probe *probe,
 		snprintf(reason->who, sizeof(reason->who), "%s", line->culprit); /* of several */
 }
 
+/* What is unknown is no reason: it is what is missing to the whole. */
+static bool is_unknown(const struct run_probe *probe, const struct why_line *line)
+{
+	return why__find_part(probe->name, line->part) == WHY_UNKNOWN;
+}
+
 static void find_lines(const struct reasons *reasons, unsigned int at,
 		       const struct where_account *account, unsigned int state, struct list *list)
 {
 	const struct why_summary *summary = &reasons->of[at];
 	const struct run_probe *probe = &reasons->run->probes[at];
-	double whole = state == WHERE_READY ? account->ns[state] : 0, slow = 0;
+	/* Waits in page faults are in other parts, too. */
+	bool is_part = state == WHERE_READY || state == WHERE_DISK;
+	double whole = is_part ? account->ns[state] : 0, slow = 0;
 
 	for (size_t i = 0; i < summary->nr_names; i++)
 		if (!summary->names[i].unwaited &&
@@ -144,9 +159,11 @@ static void find_lines(const struct reasons *reasons, unsigned int at,
 		const struct why_line *line = &summary->names[i];
 		struct reason reason = { .share = accounts__share((double)line->ns, whole) };
 
-		if (line->unwaited || !is_victim(reasons, account, line->victim))
+		if (line->unwaited || is_unknown(probe, line) ||
+		    !is_victim(reasons, account, line->victim))
 			continue;
 		say_line(&reason, probe, summary, line);
+		strcpy(reason.kind, reason.text);
 		add(list, &reason);
 	}
 }
@@ -174,7 +191,7 @@ static bool is_cause_of(const struct reasons *reasons, const struct where_accoun
 	return false;
 }
 
-/* Leaves the IDs of tasks out, if there may be many: "make (12): ready" to "make: ready". */
+/* Leaves the IDs of tasks out: "make (12): ready" to "make: ready". */
 static void drop_ids(char *text)
 {
 	char *to = text;
@@ -191,14 +208,37 @@ static void drop_ids(char *text)
 	*to = '\0';
 }
 
-/* The last thread of a chain: it made all others wait. */
-static void say_root(struct reason *reason, const char *text)
+/* A queue for a lock: "db: futex < db: futex < db: disk" to "db: futex < db: disk". */
+static void drop_repeated(char *text)
 {
-	const char *last = text;
+	char *link = text, *next;
 
-	for (const char *at = text; (at = strstr(at, " < ")); at += 3)
+	while ((next = strstr(link, " < "))) {
+		size_t len = (size_t)(next - link);
+
+		next += strlen(" < ");
+		if (!strncmp(link, next, len) && !strncmp(next + len, " < ", strlen(" < ")))
+			memmove(link, next, strlen(next) + 1);
+		else
+			link = next;
+	}
+}
+
+/* The last thread of a chain, which made all others wait; "db: disk", if the disk did. */
+static void say_root(struct reason *reason, const char *cause)
+{
+	char text[sizeof(reason->kind)], *last = text;
+	size_t len;
+
+	snprintf(text, sizeof(text), "%s", cause);
+	for (char *at = text; (at = strstr(at, " < ")); at += 3)
 		last = at + 3;
-	snprintf(reason->who, sizeof(reason->who), "%.*s", (int)strcspn(last, ":"), last);
+	len = strcspn(last, ":");
+	if (strcmp(last + len, ": disk") != 0)
+		last[len] = '\0';
+	else
+		drop_ids(last);
+	snprintf(reason->who, sizeof(reason->who), "%s", last);
 }
 
 static void find_causes(const struct reasons *reasons, const struct where_account *account,
@@ -206,6 +246,7 @@ static void find_causes(const struct reasons *reasons, const struct where_accoun
 {
 	const struct table *causes = reasons->probe->more[RUN_CAUSES];
 	bool many = account->processes > 1;
+	char cause[WHY_CROWD];
 
 	for (size_t key = 0; causes && key < table__keys(causes); key++) {
 		const char *text = table__key(causes, key, CAUSES_CAUSE).text;
@@ -216,9 +257,13 @@ static void find_causes(const struct reasons *reasons, const struct where_accoun
 		if (where_state(table__key(causes, key, CAUSES_STATE).text) != (int)state ||
 		    !text || !text[0] || !is_cause_of(reasons, account, causes, key))
 			continue;
-		snprintf(reason.text, sizeof(reason.text), "ended by %.150s", text);
+		snprintf(cause, sizeof(cause), "%s", text);
+		snprintf(reason.text, sizeof(reason.text), "ended by %s", cause);
+		drop_ids(cause);
+		drop_repeated(cause);
+		snprintf(reason.kind, sizeof(reason.kind), "ended by %s", cause);
 		if (many)
-			drop_ids(reason.text);
+			strcpy(reason.text, reason.kind);
 		say_root(&reason, text);
 		add(list, &reason);
 	}

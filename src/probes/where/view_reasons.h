@@ -12,6 +12,7 @@
 
 struct reason {
 	char text[2 * WHY_CROWD]; /* "behind backup (12)" */
+	char kind[2 * WHY_CROWD]; /* those of one kind are one: the text without IDs of tasks */
 	char who[2 * WHY_CROWD]; /* "backup (12)" */
 	double share; /* of the part */
 };

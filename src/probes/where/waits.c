@@ -161,6 +161,8 @@ int waits__take(struct waits *waits, const struct names *names)
 	waits->names = names;
 	waits->taken = 0;
 	got = ring_buffer__consume(waits->ring);
+	for (size_t i = 0; i < waits->nr_worst; i++)
+		chain__find_disk(&waits->worst[i].chain);
 	if (got < 0 || waits->err)
 		return waits->err ? waits->err : got;
 	return waits->taken;
