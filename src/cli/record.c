@@ -276,12 +276,23 @@ static void warn_of_filters(const struct record *record)
 	}
 }
 
+/* The account that the command is about, if it cannot be had: the other probes only explain it. */
+static const struct opening *find_lost_account(const struct record *record,
+					       const struct opening *openings, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++)
+		if (openings[i].ops == record->only && openings[i].ops->accounts && openings[i].err)
+			return &openings[i];
+	return NULL;
+}
+
 /* Names the probes that cannot run; it is an error only if none can. */
 static int open_probes(struct record *record)
 {
 	struct lat_config configs[RUN_PROBES];
 	struct opening openings[RUN_PROBES];
 	const struct probe_ops *ops = NULL;
+	const struct opening *lost;
 	unsigned int nr = 0;
 	int code = EXIT_DONE;
 
@@ -290,6 +301,9 @@ static int open_probes(struct record *record)
 		nr++;
 	}
 	session__add_all(record->session, openings, nr);
+	lost = find_lost_account(record, openings, nr);
+	if (lost)
+		return end_opening(record, lost, &record->run->probes[lost - openings]);
 	for (unsigned int i = 0; i < nr; i++)
 		code = end_opening(record, &openings[i], &record->run->probes[i]);
 	warn_of_filters(record);

@@ -108,6 +108,7 @@ static int print_json(const struct result *result)
 	struct json_object *object = json__run(result->run);
 
 	why_json__add(object, result->run);
+	report__add_pressure_means(object, result->run);
 	return json__print(object, stdout, !result->options->interval_ns);
 }
 

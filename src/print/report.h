@@ -44,6 +44,8 @@ void report__add_means(struct wrap *wrap, const struct correlation_series *serie
 void report__print_pressure(FILE *out, const struct correlation *correlation);
 void report__add_pressure(struct json_object *to,
 			  const struct correlation *correlation); /* "pressure" */
+/* Without intervals: what each column is on average. Nothing if it was not measured. */
+void report__add_pressure_means(struct json_object *to, const struct run *run); /* "pressure" */
 void report__add_pressure_pairs(struct json_object *to,
 				const struct correlation *correlation); /* "pressure_pairs" */
 

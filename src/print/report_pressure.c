@@ -262,3 +262,42 @@ void report__add_pressure(struct json_object *to, const struct correlation *corr
 	add_pairs(object, "pairs", correlation);
 	fields__put(to, "pressure", object);
 }
+
+/* ---- without intervals ---- */
+
+static struct json_object *sum_json(const struct run *run, unsigned int at)
+{
+	const struct table_column *column = &pressure_columns[at];
+	struct json_object *object = json_object_new_object();
+	bool is_time = column->unit[0];
+	char name[RUN_NAME];
+	uint64_t gained;
+
+	snprintf(name, sizeof(name), "%.*s",
+		 (int)(strlen(column->name) - (is_time ? strlen("_ns") : 0)), column->name);
+	fields__text(object, "name", name);
+	fields__text(object, "unit", is_time ? "share" : "1/s");
+	fields__text(object, "what", column->what);
+	pressure__gained(run->pressure.table, at, &gained);
+	fields__number(object, "mean",
+		       (double)gained / (double)run->duration_ns * (is_time ? 1 : 1e9));
+	return object;
+}
+
+void report__add_pressure_means(struct json_object *to, const struct run *run)
+{
+	struct json_object *object, *columns;
+	uint64_t gained;
+
+	if (!to || !run->pressure.table || !run->duration_ns)
+		return;
+	object = json_object_new_object();
+	columns = json_object_new_array();
+	fields__text(object, "cgroup", run->pressure.cgroup);
+	fields__text(object, "unknown", run->pressure.why[0] ? run->pressure.why : NULL);
+	for (unsigned int i = 0; i < PRESSURE_COLUMNS; i++)
+		if (pressure__gained(run->pressure.table, i, &gained))
+			json_object_array_add(columns, sum_json(run, i));
+	fields__put(object, "columns", columns);
+	fields__put(to, "pressure", object);
+}

@@ -60,6 +60,11 @@ signal work
 END
 json 'the account is of the workload alone' '[.probes[0].top_k[].comm] | unique - ["child", "disk", "epoll", "eventfd", "futex", "lock",
 	"pipe", "poll", "signal", "socket", "states", "timer"] == []'
+if grep -qs total= /proc/pressure/cpu; then
+	json 'the pressure of the machine is there, too' '.pressure | .cgroup == null and any(.columns[]; .name == "cpu_some" and .mean >= 0)'
+else
+	skip 'the pressure of the machine' 'this kernel has none'
+fi
 json 'so are the causes, and the worst waits' '[.probes[0].top_k[].pid] as $pids
 	| all(.probes[0] | (.causes, .waits)[].pid; IN($pids[]))'
 json 'the calls in which they slept' '[.probes[0].sleeps[] | .state + ":" + .call] | contains(["timer:clock_nanosleep", "futex:futex",

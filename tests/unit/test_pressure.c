@@ -259,6 +259,27 @@ TEST(a_stall_outside_page_faults_is_told, NULL, uncover)
 		"where memory.high holds tasks up, or in other system calls ");
 }
 
+TEST(without_intervals_json_has_the_means, NULL, uncover)
+{
+	struct json_object *object = json_object_new_object();
+
+	cover("memlat", "cgroup a", 6200000000, 0);
+	report__add_pressure_means(object, &covered);
+	assert_int_equal(json_object_object_length(object), 0); /* of no time */
+	covered.duration_ns = 10000000000;
+	report__add_pressure_means(object, &covered);
+	assert_field(object, "pressure/cgroup", "\"/a\"");
+	assert_field(object, "pressure/unknown", "null");
+	assert_int_equal(field_length(object, "pressure/columns"), 3); /* others are unknown */
+	assert_field(object, "pressure/columns/0/name", "\"memory_some\"");
+	assert_field(object, "pressure/columns/0/unit", "\"share\"");
+	assert_field(object, "pressure/columns/0/mean", "0.62");
+	assert_field(object, "pressure/columns/2/name", "\"memory_high_events\"");
+	assert_field(object, "pressure/columns/2/unit", "\"1/s\"");
+	assert_field(object, "pressure/columns/2/mean", "17");
+	json_object_put(object);
+}
+
 TEST(what_is_in_flight_may_explain_it, NULL, uncover)
 {
 	struct run_probe *probe = cover("memlat", "cgroup a", 6200000000, 190000000);
