@@ -10,7 +10,7 @@ INSERT INTO probe SELECT * FROM p;
 CREATE TABLE "where"(interval INTEGER, time_ns INTEGER, pid INTEGER, tid INTEGER, comm TEXT, cgroup TEXT, life_ns INTEGER, cpu_ns INTEGER,
 	ready_ns INTEGER, disk_ns INTEGER, memory_ns INTEGER, fault_ns INTEGER, lock_ns INTEGER, futex_ns INTEGER, socket_ns INTEGER,
 	work_ns INTEGER, timer_ns INTEGER, child_ns INTEGER, stopped_ns INTEGER, other_ns INTEGER, unknown_ns INTEGER, user_ns INTEGER,
-	system_ns INTEGER, run_ns INTEGER, queue_ns INTEGER, threads INTEGER, ended INTEGER);
+	system_ns INTEGER, run_ns INTEGER, queue_ns INTEGER, io_ns INTEGER, threads INTEGER, ended INTEGER);
 CREATE TABLE where_sleeps(interval INTEGER, time_ns INTEGER, pid INTEGER, tid INTEGER, comm TEXT, state TEXT, call TEXT, ns INTEGER, times INTEGER);
 CREATE TABLE where_waits(interval INTEGER, time_ns INTEGER, pid INTEGER, tid INTEGER, comm TEXT, state TEXT, call TEXT, chain TEXT, ns INTEGER, stack TEXT);
 CREATE TABLE where_causes(interval INTEGER, time_ns INTEGER, pid INTEGER, comm TEXT, state TEXT, cause TEXT, ns INTEGER, times INTEGER);
@@ -27,7 +27,7 @@ INSERT INTO w VALUES (100, 'worker', '/a', 2, 1, 0, 1, 2, 0), (200, 'hog', '/b',
 	(400, 'pool', '/b', 1, 0, 0, 0, 4, 0);
 UPDATE w SET cpu = cpu * threads, ready = ready * threads, disk = disk * threads, futex = futex * threads, socket = socket * threads;
 INSERT INTO "where" SELECT id, at, pid, NULL, comm, cgroup, 4 * threads * n, n * cpu, n * ready, n * disk, 0, 0, 0, n * futex, n * socket, 0, 0, 0, 0, 0, 0,
-	n * cpu, 0, n * cpu, n * ready, threads, 0 FROM i, w ORDER BY id, pid;
+	n * cpu, 0, n * cpu, n * ready, NULL, threads, 0 FROM i, w ORDER BY id, pid;
 UPDATE "where" SET cpu_ns = 0, disk_ns = 0, futex_ns = life_ns WHERE pid = 100 AND interval = 3;
 -- In order of time, as latscope writes them.
 INSERT INTO where_sleeps SELECT id, at, pid, NULL, comm, state, call, 4 * n, times FROM i, (SELECT 100 AS pid, 'worker' AS comm, 'futex' AS state,

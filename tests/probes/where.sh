@@ -183,8 +183,16 @@ incident_served() {
 }
 
 incident() {
+	local disk_ns=${known[commit.disk]-0}
+
 	within 'incident: commits wait for a futex, as long as they say' $(($(printed incident futex_ns) * 95 / 100)) \
 		"${known[commit.futex]-0}" "$(printed incident futex_ns)"
+	if grep -aqw sched_delayed /sys/kernel/btf/vmlinux; then # its delay accounting is wrong then
+		is "incident: the kernel's delay accounting is no witness" "${known[commit.io]-}" ''
+	else
+		within "incident: the kernel's delay accounting says the same of the disk" $((disk_ns * 99 / 100)) \
+			"${known[commit.io]-0}" $((disk_ns * 101 / 100))
+	fi
 	within 'incident: it is held by a commit that waits for a disk' 90 "$(incident_share "GLOB 'commit (*): disk < *'
 		OR cause GLOB 'commit (*): futex < *: disk < *'")" 100
 	within 'incident: the disk is named, and that it served the backup' 90 "$(incident_served)" 100

@@ -17,7 +17,8 @@ SELECT comm || '.cpu=' || sum(cpu_ns), comm || '.ready=' || sum(ready_ns), comm 
 	comm || '.futex=' || sum(futex_ns), comm || '.socket=' || sum(socket_ns), comm || '.work=' || sum(work_ns),
 	comm || '.timer=' || sum(timer_ns), comm || '.child=' || sum(child_ns), comm || '.stopped=' || sum(stopped_ns),
 	comm || '.other=' || sum(other_ns), comm || '.unknown=' || sum(unknown_ns), comm || '.life=' || sum(life_ns),
-	comm || '.ended=' || sum(ended), comm || '.run=' || sum(run_ns), comm || '.queue=' || sum(queue_ns)
+	comm || '.ended=' || sum(ended), comm || '.run=' || sum(run_ns), comm || '.queue=' || sum(queue_ns),
+	comm || '.io=' || coalesce(sum(io_ns), '')
 	FROM rows GROUP BY comm;
 -- NAME.STATE.CALL
 SELECT comm || '.' || state || '.' || call || '=' || sum(ns) FROM where_sleeps GROUP BY comm, state, call;

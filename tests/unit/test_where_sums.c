@@ -172,6 +172,22 @@ TEST(the_kernel_is_asked_for_the_wait_that_goes_on_too)
 	assert_int_equal(sums.ones[0]->now.kernel.queue_ns, 40 + 10);
 }
 
+TEST(the_wait_for_a_disk_that_goes_on_is_added_to_delay_accounting)
+{
+	struct where_report report = report_of(7, 1500);
+
+	report.kernel.io_ns = 40;
+	report.account.state = WHERE_DISK; /* since 1300 */
+	sums__begin(&sums);
+	add_thread(report);
+	assert_int_equal(sums.ones[0]->now.kernel.io_ns, 40 + 200);
+	report.account.woken_ns = 1490; /* the kernel has added it by then */
+	sums__begin(&sums);
+	add_thread(report);
+	assert_int_equal(sums.ones[0]->now.kernel.io_ns, 40);
+	assert_int_equal(sums.ones[0]->now.kernel.no_io, 0);
+}
+
 TEST(an_id_that_is_used_again_is_another_process)
 {
 	struct where_report report = report_of(7, 1500);

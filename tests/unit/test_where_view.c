@@ -47,7 +47,8 @@ static void add_process(int pid, const char *comm, unsigned int state)
 	assert_int_equal(table__set_text(table, PARTS_COMM, comm), 0);
 	assert_int_equal(table__set_text(table, PARTS_CGROUP, "/"), 0);
 	for (unsigned int column = PARTS_LIFE_NS; column < PARTS_COLUMNS; column++)
-		table__set_integer(table, column, 0);
+		if (column != PARTS_IO_NS)
+			table__set_integer(table, column, 0);
 	table__set_integer(table, PARTS_LIFE_NS, 10 * SEC);
 	table__set_integer(table, PARTS_STATES + WHERE_CPU, SEC);
 	table__set_integer(table, PARTS_STATES + state, 9 * SEC);
@@ -148,6 +149,40 @@ TEST(run_delay_that_the_kernel_does_not_keep_is_a_mismatch)
 	table__set_integer(probe->table, PARTS_QUEUE_NS, 0);
 	assert_has(print(0), "MISMATCH: waiting for a CPU is 9.00 s here, and 0 ns by",
 		   "this kernel does not keep it");
+}
+
+static void set_io(int64_t ns)
+{
+	add_process(3, "shop", WHERE_DISK);
+	table__set_integer(probe->table, PARTS_IO_NS, ns);
+}
+
+TEST(delay_accounting_is_a_witness_of_the_disk)
+{
+	const char *text;
+
+	set_io(9 * SEC - SEC / 10);
+	text = print(0);
+	assert_has(text, "delay accounting: disk +1.1 %");
+	assert_lacks(text, "MISMATCH");
+}
+
+TEST(delay_accounting_that_differs_is_a_mismatch)
+{
+	set_io(8 * SEC);
+	assert_has(print(0), "MISMATCH: waiting for a disk is 9.00 s here, and 8.00 s by the "
+			     "kernel's delay\n  accounting");
+}
+
+TEST(delay_accounting_is_compared_where_the_kernel_keeps_it)
+{
+	const char *text;
+
+	set_io(9 * SEC);
+	add_process(4, "old", WHERE_DISK); /* began while it was off */
+	text = print(0);
+	assert_has(text, "delay accounting: disk +0.00 %");
+	assert_lacks(text, "MISMATCH");
 }
 
 TEST(parts_that_are_not_the_life_are_a_mismatch)

@@ -368,8 +368,31 @@ static __always_inline void end_turn(struct task_struct *task, struct where_thre
 
 /* ---- its end ---- */
 
+/*
+ * See where_witness.io_ns. NULL: the kernel does not keep it for this task, or it is wrong: where a
+ * task that sleeps may stay on its run queue, it can lack the stamp of its begin (since 6.12).
+ */
+static __always_inline struct task_delay_info *account_io(struct task_struct *task)
+{
+	if (!bpf_core_field_exists(task->delays) ||
+	    bpf_core_field_exists(struct sched_entity___delayed, sched_delayed))
+		return NULL;
+	return task->delays;
+}
+
+static __always_inline void add_io(struct where_witness *to, struct task_struct *task)
+{
+	struct task_delay_info *delays = account_io(task);
+
+	if (delays)
+		__sync_fetch_and_add(&to->io_ns, delays->blkio_delay);
+	else
+		__sync_fetch_and_add(&to->no_io, 1);
+}
+
 static __always_inline void add_witness(struct where_witness *to, struct task_struct *task)
 {
+	add_io(to, task);
 	__sync_fetch_and_add(&to->run_ns, task->se.sum_exec_runtime);
 	__sync_fetch_and_add(&to->queue_ns, task->sched_info.run_delay);
 	__sync_fetch_and_add(&to->user_ns, task->utime);
@@ -379,8 +402,9 @@ static __always_inline void add_witness(struct where_witness *to, struct task_st
 static __always_inline struct where_ended *ended_of(struct task_struct *task,
 						    const struct where_thread *own)
 {
+	static const struct where_ended fresh; /* the stack has no room for it */
 	struct where_key key = account_key(task, own);
-	struct where_ended fresh = {}, *found = bpf_map_lookup_elem(&ended, &key);
+	struct where_ended *found = bpf_map_lookup_elem(&ended, &key);
 
 	if (found)
 		return found;

@@ -77,6 +77,8 @@ struct where_witness {
 	__u64 run_ns; /* sum_exec_runtime */
 	__u64 queue_ns; /* run_delay; the kernel adds a wait when it ends */
 	__u64 user_ns, system_ns; /* by ticks, unless the kernel counts them exactly */
+	__u64 io_ns; /* waits for I/O, by its delay accounting; it adds a wait when it ends */
+	__u64 no_io; /* threads for which it does not keep that */
 };
 
 /* Whose times are summed: enum lat_by process, thread or cgroup. */

@@ -236,6 +236,11 @@ struct pcpu_hot { /* x86, 6.2 to 6.14 */
 	int preempt_count;
 };
 
+/* include/linux/delayacct.h */
+struct task_delay_info {
+	__u64 blkio_delay;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state; /* 5.14; see kernel.bpf.h */
@@ -259,6 +264,7 @@ struct task_struct {
 	struct sched_dl_entity *dl_server; /* 6.8 */
 	struct sched_ext_entity scx; /* 6.12, with CONFIG_SCHED_CLASS_EXT */
 	struct sched_info sched_info;
+	struct task_delay_info *delays; /* with CONFIG_TASK_DELAY_ACCT */
 	struct task_struct *real_parent;
 	struct mm_struct *mm;
 	struct task_struct *group_leader;

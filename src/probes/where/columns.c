@@ -52,6 +52,9 @@ static const struct table_column parts_columns[PARTS_COLUMNS] = {
 	[PARTS_QUEUE_NS] = { "queue_ns", "ns",
 			     "the kernel's own sum of ready_ns, with waits that go on",
 			     TABLE_INTEGER, false },
+	[PARTS_IO_NS] = { "io_ns", "ns",
+			  "the kernel's own sum of disk_ns, delay accounting; unknown: it is off",
+			  TABLE_INTEGER, false },
 	[PARTS_THREADS] = { "threads", "", "threads at the end of the interval", TABLE_INTEGER,
 			    false },
 	[PARTS_ENDED] = { "ended", "", "threads that ended in the interval", TABLE_INTEGER, false },
@@ -133,6 +136,9 @@ static int add_parts(struct table *table, uint64_t time_ns, const struct where_o
 	table__set_integer(table, PARTS_RUN_NS, gained(now->kernel.run_ns, before->kernel.run_ns));
 	table__set_integer(table, PARTS_QUEUE_NS,
 			   gained(now->kernel.queue_ns, before->kernel.queue_ns));
+	if (!now->kernel.no_io)
+		table__set_integer(table, PARTS_IO_NS,
+				   gained(now->kernel.io_ns, before->kernel.io_ns));
 	table__set_integer(table, PARTS_THREADS, (int64_t)one->living);
 	table__set_integer(table, PARTS_ENDED, gained(one->ended, one->ended_before));
 	return err;

@@ -20,6 +20,7 @@ enum parts_column {
 	PARTS_SYSTEM_NS,
 	PARTS_RUN_NS, /* by the kernel's account, as the next one */
 	PARTS_QUEUE_NS,
+	PARTS_IO_NS, /* by its delay accounting; unknown: it does not keep it for each thread */
 	PARTS_THREADS,
 	PARTS_ENDED,
 	PARTS_COLUMNS,

@@ -53,6 +53,8 @@ static void add_sum(struct where_sum *to, const struct where_sum *from, uint64_t
 	to->kernel.queue_ns += times * from->kernel.queue_ns;
 	to->kernel.user_ns += times * from->kernel.user_ns;
 	to->kernel.system_ns += times * from->kernel.system_ns;
+	to->kernel.io_ns += times * from->kernel.io_ns;
+	to->kernel.no_io += times * from->kernel.no_io;
 }
 
 /* Finds a reason, or adds it. NULL: no memory. */
@@ -139,6 +141,19 @@ static uint64_t open_wait_ns(const struct where_window *window, const struct whe
 	return until_ns > since_ns ? until_ns - since_ns : 0;
 }
 
+/* The same of a wait for a disk; it may have begun before the window. */
+static uint64_t open_io_ns(const struct where_window *window, const struct where_report *report)
+{
+	const struct where_thread *account = &report->account;
+	uint64_t until_ns = report->at_ns;
+
+	if (!account->task || account->state != WHERE_DISK || account->woken_ns)
+		return 0;
+	if (until_ns > window->closed_ns)
+		until_ns = window->closed_ns;
+	return until_ns > account->since_ns ? until_ns - account->since_ns : 0;
+}
+
 /* The parts that have ended, and the one that has not. */
 static struct where_sum sum_of(const struct where_window *window, const struct where_report *report)
 {
@@ -149,6 +164,7 @@ static struct where_sum sum_of(const struct where_window *window, const struct w
 	if (account->task && account->inherits)
 		begin_ns = account->begin_ns;
 	sum.kernel.queue_ns += open_wait_ns(window, report);
+	sum.kernel.io_ns += open_io_ns(window, report);
 	sum.life_ns = in_window(window, begin_ns, report->at_ns);
 	if (!account->task) {
 		sum.ns[WHERE_UNKNOWN] = sum.life_ns;

@@ -17,6 +17,6 @@ struct where_report {
 	char comm[LAT_COMM_LEN]; /* of the process, or of the thread if that is the key */
 	struct where_thread account; /* task 0: it has none */
 };
-_Static_assert(sizeof(struct where_report) == 352, "where_report has no padding");
+_Static_assert(sizeof(struct where_report) == 368, "where_report has no padding");
 
 #endif

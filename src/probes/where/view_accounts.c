@@ -54,6 +54,10 @@ static void add(struct where_account *to, const struct table *table, size_t key,
 	to->system_ns += of(table, key, PARTS_SYSTEM_NS)->sum;
 	to->run_ns += of(table, key, PARTS_RUN_NS)->sum;
 	to->queue_ns += of(table, key, PARTS_QUEUE_NS)->sum;
+	if (of(table, key, PARTS_IO_NS)->rows == of(table, key, PARTS_LIFE_NS)->rows) {
+		to->kernel_io_ns += of(table, key, PARTS_IO_NS)->sum;
+		to->io_ns += of(table, key, PARTS_STATES + WHERE_DISK)->sum;
+	}
 	to->threads += (uint64_t)of(table, key, PARTS_THREADS)->last;
 	to->ended += (uint64_t)of(table, key, PARTS_ENDED)->sum;
 }

@@ -23,6 +23,7 @@ struct where_account {
 	uint64_t threads, ended; /* that lived at the end; that ended in the window */
 	double life_ns, ns[WHERE_STATES];
 	double user_ns, system_ns, run_ns, queue_ns;
+	double io_ns, kernel_io_ns; /* of those for which the kernel keeps it, too */
 	/* Waits for what was short: those of futexes and sockets only as far as chains tell. */
 	double waited_ns[WHERE_STATES], all_waited_ns;
 };

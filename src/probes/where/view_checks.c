@@ -159,7 +159,7 @@ static void check_pressure(FILE *out, const struct run *run, const struct where_
 				   units__ns(kernel, (double)gained));
 }
 
-#define WITNESSES 3
+#define WITNESSES 4
 
 /* What the kernel's accounts can be off: they were read late, and some time is unknown. */
 static double blur_ns(double part_ns, const struct run *run, const struct run_probe *probe,
@@ -172,8 +172,9 @@ static double blur_ns(double part_ns, const struct run *run, const struct run_pr
 	       2 * late_ns * accounts__share(part_ns, (double)run->duration_ns);
 }
 
-static void list_witnesses(struct witness witnesses[WITNESSES], const struct run *run,
-			   const struct run_probe *probe, const struct where_account *all)
+/* Returns how many there are: the last one is not kept by all kernels. */
+static size_t list_witnesses(struct witness witnesses[WITNESSES], const struct run *run,
+			     const struct run_probe *probe, const struct where_account *all)
 {
 	double cpu_blur_ns = blur_ns(all->ns[WHERE_CPU], run, probe, all);
 	bool keeps_delay = all->queue_ns > 0;
@@ -214,6 +215,18 @@ static void list_witnesses(struct witness witnesses[WITNESSES], const struct run
 		.more = "ticks miss tasks that run for less than a tick",
 		.less = "ticks hit tasks that run at each tick",
 	};
+	witnesses[3] = (struct witness){
+		.name = "; delay accounting: disk",
+		.what = "kernel's delay accounting",
+		.part = "waiting for a disk",
+		.ours_ns = all->io_ns,
+		.kernel_ns = all->kernel_io_ns,
+		.tolerance = 0.02,
+		.tolerance_ns = blur_ns(all->io_ns, run, probe, all),
+		.more = "it does not count all waits for a disk",
+		.less = "waits for a lock that is held for I/O are another part here",
+	};
+	return all->io_ns > 0 || all->kernel_io_ns > 0 ? WITNESSES : WITNESSES - 1;
 }
 
 void checks__print(FILE *out, const struct run *run, const struct run_probe *probe,
@@ -222,14 +235,15 @@ void checks__print(FILE *out, const struct run *run, const struct run_probe *pro
 	struct witness witnesses[WITNESSES];
 	struct wrap wrap = { 0 };
 	double parts_ns = 0;
+	size_t nr;
 
 	for (unsigned int state = 0; state < WHERE_STATES; state++)
 		parts_ns += all->ns[state];
-	list_witnesses(witnesses, run, probe, all);
+	nr = list_witnesses(witnesses, run, probe, all);
 	print_unexplained(out, probe, all);
 	wrap__add(&wrap, "checked against: life by the kernel's stamps: %.0f ns off; scheduler:",
 		  fabs(parts_ns - all->life_ns));
-	for (size_t i = 0; i < WITNESSES; i++)
+	for (size_t i = 0; i < nr; i++)
 		add_witness(&wrap, &witnesses[i]);
 	if (has_pressure(run, probe))
 		add_pressure(&wrap, run);
@@ -240,7 +254,7 @@ void checks__print(FILE *out, const struct run *run, const struct run_probe *pro
 		wrap__line(out, 0, 2,
 			   "MISMATCH: the parts are not the life of the threads: accounts changed "
 			   "while they were read");
-	for (size_t i = 0; i < WITNESSES; i++)
+	for (size_t i = 0; i < nr; i++)
 		print_mismatch(out, &witnesses[i]);
 	if (has_pressure(run, probe))
 		check_pressure(out, run, all);

@@ -269,6 +269,7 @@ SEC("iter/task")
 int read_threads(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
+	struct task_delay_info *delays;
 	struct where_thread *own;
 
 	if (!task)
@@ -283,6 +284,9 @@ int read_threads(struct bpf_iter__task *ctx)
 	report.kernel.queue_ns = task->sched_info.run_delay;
 	report.kernel.user_ns = task->utime;
 	report.kernel.system_ns = task->stime;
+	delays = account_io(task);
+	report.kernel.io_ns = delays ? delays->blkio_delay : 0;
+	report.kernel.no_io = !delays;
 	report.tgid = task->tgid;
 	report.torn = 0;
 	account_name(report.comm, task);
