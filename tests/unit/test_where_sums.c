@@ -177,7 +177,7 @@ TEST(the_wait_for_a_disk_that_goes_on_is_added_to_delay_accounting)
 	struct where_report report = report_of(7, 1500);
 
 	report.kernel.io_ns = 40;
-	report.account.state = WHERE_DISK; /* since 1300 */
+	report.account.what = WHERE_WHAT(WHERE_DISK, 74); /* since 1300 */
 	sums__begin(&sums);
 	add_thread(report);
 	assert_int_equal(sums.ones[0]->now.kernel.io_ns, 40 + 200);

@@ -147,7 +147,7 @@ static uint64_t open_io_ns(const struct where_window *window, const struct where
 	const struct where_thread *account = &report->account;
 	uint64_t until_ns = report->at_ns;
 
-	if (!account->task || account->state != WHERE_DISK || account->woken_ns)
+	if (!account->task || state_of(account) != WHERE_DISK || account->woken_ns)
 		return 0;
 	if (until_ns > window->closed_ns)
 		until_ns = window->closed_ns;
