@@ -155,7 +155,7 @@ chains_window() {
 	begin
 	start rings rings "$1" || return
 	start incident incident /dev/nullb0 /dev/nullb0 5 || return
-	watch chains where '' --by thread -i 300ms
+	watch chains where '' --by thread -i 100ms
 	await_recorders
 	for name in rings incident; do
 		release $name

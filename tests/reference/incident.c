@@ -103,12 +103,12 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	db = start("db", commit);
 	backup = start("backup", back_up);
-	reference_open();
+	reference_pause("ready");
 	atomic_store(&shared->go, 1);
 	reference_must(waitpid(db, NULL, 0) == db, "waitpid: %m");
 	reference_end(backup);
 	printf("db=%d backup=%d commits=%lu futex_ns=%lu\n", db, backup, THREADS * commits,
 	       atomic_load(&shared->waited_ns));
-	reference_wait("done");
+	reference_pause("done");
 	return 0;
 }

@@ -364,6 +364,15 @@ static inline void reference_wait(const char *marker)
 		       noise.minor + noise.major, marker);
 }
 
+/* As reference_wait(); page faults do not matter. */
+static inline void reference_pause(const char *marker)
+{
+	printf("%s=1\n", marker);
+	fflush(stdout);
+	if (reference_waits)
+		reference_read_line();
+}
+
 /* Call with all threads made and all memory mapped that is not to be measured. */
 static inline void reference_open(void)
 {

@@ -5,10 +5,13 @@
  * for 4, 2 and 1. So the longest waits of the last one, which waits in read or futex, are 14 steps,
  * and the chain of each is
  *
- *   NAME3 waits 14 steps < NAME2 waits 12 < NAME1 waits 8 < NAME0 sleeps 8 < a timer
+ *   NAME3 waits 14 steps < NAME2 waits 12 < NAME1 waits 8 < NAME0 sleeps 8
  *
- * Before done=1, for each ring: ring=NAME step_ns=STEP tid0= tid1= tid2= tid3= and most_ns=, by
- * which the last one waits longer than 14 steps at most.
+ * Before done=1, for each ring: ring=NAME step_ns=STEP tid0= tid1= tid2= tid3= and longest_ns=, the
+ * longest wait of the last one by its clock.
+ *
+ * All are on one CPU with a thread "busy", which takes what they leave: the timers interrupt it, but
+ * it wakes nobody up.
  */
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -113,6 +116,19 @@ static void *take_part(void *arg)
 	return NULL;
 }
 
+static atomic_bool is_over;
+
+static void *be_busy(void *unused)
+{
+	const struct sched_param param = { 0 };
+
+	prctl(PR_SET_NAME, "busy");
+	reference_must(!sched_setscheduler(0, SCHED_IDLE, &param), "sched_setscheduler: %m");
+	while (!atomic_load(&is_over))
+		continue;
+	return unused;
+}
+
 static void print(enum way way)
 {
 	printf("ring=%s step_ns=%lu longest_ns=%lu", names[way], step_ns, longest_ns[way]);
@@ -123,10 +139,11 @@ static void print(enum way way)
 
 int main(int argc, char **argv)
 {
-	pthread_t threads[WAYS * MEMBERS];
+	pthread_t threads[WAYS * MEMBERS], busy;
 
 	argv = reference_arguments(argc, argv, 1, "rings [-w] ROUNDS");
 	rounds = reference_number(argv[0], "ROUNDS", 1, 10000);
+	reference_bind(0, reference_cpu(0));
 	pthread_barrier_init(&barrier, NULL, WAYS * MEMBERS + 1);
 	for (int i = 0; i < WAYS * MEMBERS; i++) {
 		struct member *member = &members[i / MEMBERS][i % MEMBERS];
@@ -136,12 +153,15 @@ int main(int argc, char **argv)
 		threads[i] = reference_thread(take_part, member);
 	}
 	pthread_barrier_wait(&barrier);
-	reference_wait("ready");
+	reference_pause("ready");
+	busy = reference_thread(be_busy, NULL);
 	pthread_barrier_wait(&barrier);
 	pthread_barrier_wait(&barrier);
+	atomic_store(&is_over, true);
+	pthread_join(busy, NULL);
 	for (int way = 0; way < WAYS; way++)
 		print(way);
-	reference_wait("done");
+	reference_pause("done");
 	pthread_barrier_wait(&barrier);
 	for (int i = 0; i < WAYS * MEMBERS; i++)
 		pthread_join(threads[i], NULL);
