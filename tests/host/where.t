@@ -39,7 +39,7 @@ compare_with_proc() {
 sampled() {
 	[ "$(uname -m)" = x86_64 ] || { skip 'what /proc shows' 'its system calls are those of x86-64' && return; }
 	window sampled_window || return
-	is 'proc: the states that /proc shows 1,000 times are the parts of 20 threads' "$(compare_with_proc)" threads=20
+	is 'proc: the states that /proc shows 1,000 times are the parts of 21 threads' "$(compare_with_proc)" threads=21
 }
 
 # ---- an incident: commits wait for a lock, whose holder waits for a disk, which serves a backup ----

@@ -3,16 +3,16 @@
 # "TID life NS", then those of the sampler. Prints what differs by more than chance allows (5 standard deviations, and 5 looks),
 # then "threads=" with the number of those compared. The calls are those of x86-64.
 
-function part_seen(state, call, wchan)
+function part_seen(state, call)
 {
 	if (state == "R") return "cpu"
 	if (state ~ /[tT]/) return "stopped"
-	if (state == "D" && wchan ~ /write_iter|down_|rwsem|mutex/) return "lock"
+	if (state == "D" && call == 0) return "lock" # of a pipe
 	if (call == 202) return "futex"
 	if (call == 230 || call == 35) return "timer"
 	if (call == 7 || call == 232 || call == 271 || call == 128) return "work"
 	if (call == 58 || call == 61) return "child"
-	if (state != "D" && (call == 0 || call == 45)) return "socket"
+	if (state != "D" && (call == 0 || call == 1 || call == 45)) return "socket"
 	if (state ~ /[Dr]/) return "disk"
 	return "other"
 }
@@ -24,7 +24,7 @@ function value(text) { return substr(text, index(text, "=") + 1) }
 /^seen=/ {
 	tid = value($1)
 	comm[tid] = value($2)
-	seen[tid, part_seen(value($3), value($4), value($5))] += value($6)
+	seen[tid, part_seen(value($3), value($4))] += value($6)
 	looks[tid] += value($6)
 }
 

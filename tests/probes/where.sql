@@ -7,9 +7,8 @@ SELECT 'rows=' || count(*), 'sums_off=' || sum(sum_ns <> life_ns), 'life_ns=' ||
 	'negative=' || sum(min(cpu_ns, ready_ns, disk_ns, memory_ns, fault_ns, lock_ns, futex_ns, socket_ns, work_ns, timer_ns,
 		child_ns, stopped_ns, other_ns, unknown_ns, life_ns) < 0),
 	'ran_ns=' || sum(cpu_ns), 'run_ns=' || sum(run_ns) FROM rows;
--- While a CPU goes offline, the kernel hides switches of its stoppers.
 SELECT 'unknown_of=' || coalesce(group_concat(comm || ' ' || unknown_ns, ', '), '') FROM rows
-	WHERE unknown_ns > 0 AND comm NOT GLOB 'migration/*';
+	WHERE unknown_ns > 0;
 SELECT 'mechanism=' || mechanism FROM probe WHERE name = 'where';
 -- NAME.PART, of all threads or processes with this name
 SELECT comm || '.cpu=' || sum(cpu_ns), comm || '.ready=' || sum(ready_ns), comm || '.disk=' || sum(disk_ns),

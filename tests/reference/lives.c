@@ -35,15 +35,6 @@ static void claim(const char *name, const char *part, uint64_t low, uint64_t hig
 	printf("claim=%s part=%s low=%lu high=%lu\n", name, part, low, high);
 }
 
-/* As reference_wait(); page faults do not matter here. */
-static void wait_for_test(const char *marker)
-{
-	printf("%s=1\n", marker);
-	fflush(stdout);
-	if (reference_waits)
-		reference_read_line();
-}
-
 /* ---- what children do ---- */
 
 static int never[2]; /* a pipe that nobody writes to */
@@ -107,13 +98,24 @@ static struct waiter make_waiter_as(const char *name, pid_t pid, long call)
 	return waiter;
 }
 
+/* Kills a child. Its parent may learn of its end before the child has lost its CPU: that, too. */
+static uint64_t end(pid_t pid)
+{
+	uint64_t gone_ns;
+
+	kill(pid, SIGKILL);
+	must(!waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOWAIT), "waitid");
+	reference_parked(pid, pid, REFERENCE_PARK_ZOMBIE);
+	gone_ns = clock__now_ns();
+	must(waitpid(pid, NULL, 0) == pid, "waitpid");
+	return gone_ns;
+}
+
 /* It is killed while it waits, which is the part. */
 static void end_waiter(const struct waiter *waiter, const char *part)
 {
-	uint64_t end_ns = clock__now_ns(), gone_ns;
+	uint64_t end_ns = clock__now_ns(), gone_ns = end(waiter->pid);
 
-	reference_end(waiter->pid);
-	gone_ns = clock__now_ns();
 	claim(waiter->name, part, end_ns - waiter->waits_ns, gone_ns - waiter->begin_ns);
 	claim(waiter->name, "life", end_ns - waiter->waits_ns, gone_ns - waiter->begin_ns);
 	claim(waiter->name, "ended", 1, 1);
@@ -503,9 +505,9 @@ static _Noreturn void churn(uint64_t count)
 	}
 	claim("l-churn", "ended", count + 1, count + 1);
 	own_ns = clock__now_ns() - own_ns;
-	/* A thread ends a little later than it is joined. */
+	/* A thread ends a little later than it is joined; nobody sees when. */
 	claim("l-churn", "life", atomic_load(&lived_ns) + own_ns,
-	      most_ns + own_ns + count * NSEC_PER_MSEC);
+	      most_ns + own_ns + count * NSEC_PER_MSEC / 10);
 	fflush(stdout);
 	_exit(0);
 }
@@ -526,7 +528,7 @@ static void have_many_threads(uint64_t count)
 static void lose_cpu(void)
 {
 	static const char folder[] = "/sys/devices/system/cpu/cpu1";
-	uint64_t begin_ns = clock__now_ns(), began_ns, end_ns;
+	uint64_t begin_ns = clock__now_ns(), began_ns, end_ns, gone_ns;
 	pid_t pid = reference_fork();
 
 	if (!pid) {
@@ -542,8 +544,8 @@ static void lose_cpu(void)
 		write_file(folder, "online", "1");
 	}
 	end_ns = clock__now_ns();
-	reference_end(pid);
-	claim("l-cpu", "life", end_ns - began_ns, clock__now_ns() - begin_ns);
+	gone_ns = end(pid);
+	claim("l-cpu", "life", end_ns - began_ns, gone_ns - begin_ns);
 	claim("l-cpu", "unknown", 0, 0);
 }
 
@@ -565,7 +567,7 @@ int main(int argc, char **argv)
 	threads = reference_number(argv[optind++], "THREADS", BATCH, 10000000) / BATCH * BATCH;
 	reference_pipe(never);
 	old = make_waiter("l-old", SYS_ppoll);
-	wait_for_test("ready");
+	reference_pause("ready");
 	be_killed();
 	be_stopped();
 	be_traced();
@@ -582,7 +584,7 @@ int main(int argc, char **argv)
 	have_many_threads(threads);
 	if (loses_cpu)
 		lose_cpu();
-	wait_for_test("done");
+	reference_pause("done");
 	reference_end(old.pid);
 	return 0;
 }

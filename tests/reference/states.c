@@ -3,24 +3,24 @@
  * states [-w] DIR ROUNDS: threads, each of which waits for one known thing ROUNDS times, and takes
  * the time of each wait by two clock reads. DIR is on a disk. For each thread, before done=1:
  *
- *   state=NAME tid=TID ns=SUM least_ns=LEAST run_ns=RUN queue_ns=QUEUE times=TIMES
+ *   state=NAME tid=TID ns=SUM run_ns=RUN queue_ns=QUEUE waits=WAITS
  *
- * SUM is what its waits took, LEAST what they must have taken, RUN and QUEUE what the kernel says
- * that the thread had of a CPU and waited for one meanwhile, TIMES how often it got one. The thread
- * is called NAME. So its time in that state is at most SUM, and at least SUM - RUN - QUEUE. Before
- * and after its rounds it waits for a futex.
+ * SUM is what its waits took, RUN and QUEUE what the kernel says that the thread had of a CPU and
+ * waited for one meanwhile. The thread is called NAME. So its time in that state is at most SUM,
+ * and SUM - RUN - QUEUE but for the clock reads. Before and after its rounds it waits for a futex;
+ * the one whose rounds are about a futex waits for work then.
  */
 #include <limits.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include "reference.h"
 
 #define STEP_NS (2 * NSEC_PER_MSEC) /* how long a wait lasts at least, where that can be chosen */
-#define WRITE_SIZE (16UL << 20)
 
 struct worker {
 	const char *name;
@@ -28,18 +28,19 @@ struct worker {
 	/* What another thread does to end a wait, or before one. */
 	void (*peer)(void);
 	void (*wait)(void);
-	uint64_t least_ns; /* of a wait */
 	int ready[2]; /* a pipe: it is about to wait */
 	/* What it has found. */
 	pid_t tid;
+	uint64_t waits;
 	uint64_t ns;
 	uint64_t run_ns;
-	struct reference_sched sched;
+	uint64_t queue_ns;
 };
 
 static const char *dir;
 static uint64_t rounds;
 static pthread_barrier_t barrier;
+static int gate[2]; /* a pipe */
 
 static void must(bool holds, const char *what)
 {
@@ -219,27 +220,20 @@ static void wait_signal(void)
 	must(!sigwait(&set, &got), "sigwait");
 }
 
-/* ---- disk, lock ---- */
+/* ---- disk ---- */
 
-static int direct = -1, locked = -1;
-static char *block, *much;
-static int writes[2];
+static int direct = -1;
+static char *block;
 
-static void begin_files(void)
+static void begin_file(void)
 {
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/states-direct", dir);
 	direct = open(path, O_RDWR | O_CREAT | O_DIRECT | O_CLOEXEC, 0600);
 	must(direct >= 0, path);
-	snprintf(path, sizeof(path), "%s/states-locked", dir);
-	locked = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	must(locked >= 0, path);
 	block = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	much = mmap(NULL, WRITE_SIZE, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	must(block != MAP_FAILED && much != MAP_FAILED, "mmap");
-	reference_pipe(writes);
+	must(block != MAP_FAILED, "mmap");
 }
 
 static void wait_disk(void)
@@ -247,38 +241,66 @@ static void wait_disk(void)
 	must(pwrite(direct, block, 4096, 0) == 4096, "cannot write");
 }
 
-/* The file is locked while it is written: the other one waits for that. */
-static void hold_inode(void)
+/* ---- lock ---- */
+
+/* Who writes to a pipe has its mutex, also while it waits for the page with the data. */
+static struct reference_uffd uffd = { .pages = 1 };
+static int shared[2], has_mutex[2];
+
+static void *fill_pages(void *unused)
 {
-	give(writes[1]);
-	must(pwrite(locked, much, WRITE_SIZE, 0) == (ssize_t)WRITE_SIZE, "cannot write");
+	for (uint64_t round = 0; round < rounds; round++) {
+		uint64_t address = reference_await_fault(&uffd);
+
+		give(has_mutex[1]);
+		load__sleep(STEP_NS);
+		reference_check(reference_uffd__fill(&uffd, address), uffd.why);
+	}
+	return unused;
 }
 
-static void before_inode(void)
+static void begin_pages(void)
 {
-	get_one(writes[0]);
-	sched_yield();
+	struct uffdio_api api = { .api = UFFD_API };
+
+	reference_pipe(shared);
+	reference_pipe(has_mutex);
+	uffd.fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC); /* also for faults of the kernel */
+	reference_need(uffd.fd >= 0 && !ioctl(uffd.fd, UFFDIO_API, &api), "userfaultfd: %m");
+	reference_check(reference_uffd__map(&uffd), uffd.why);
+	reference_thread(fill_pages, NULL);
 }
 
-static void wait_inode(void)
+static void hold_pipe(void)
 {
-	must(pwrite(locked, much, 1, 0) == 1, "cannot write");
+	must(!madvise(uffd.map, load__page(), MADV_DONTNEED), "madvise");
+	must(write(shared[1], uffd.map, 1) == 1, "cannot write");
+}
+
+static void before_pipe(void)
+{
+	get_one(has_mutex[0]);
+}
+
+static void wait_shared(void)
+{
+	get_one(shared[0]);
 }
 
 /* ---- threads ---- */
 
 static struct worker workers[] = {
-	{ .name = "timer", .wait = sleep_step, .least_ns = STEP_NS },
+	{ .name = "timer", .wait = sleep_step },
 	{ .name = "pipe", .begin = begin_streams, .peer = end_pipe, .wait = wait_pipe },
 	{ .name = "poll", .peer = end_poll, .wait = wait_poll },
 	{ .name = "epoll", .peer = end_epoll, .wait = wait_epoll },
 	{ .name = "eventfd", .peer = end_event, .wait = wait_event },
 	{ .name = "socket", .peer = end_socket, .wait = wait_socket },
 	{ .name = "futex", .begin = begin_mutex, .peer = hold_mutex, .wait = wait_mutex },
-	{ .name = "child", .wait = wait_child, .least_ns = STEP_NS },
+	{ .name = "child", .wait = wait_child },
 	{ .name = "signal", .begin = begin_signal, .peer = end_signal, .wait = wait_signal },
-	{ .name = "disk", .begin = begin_files, .wait = wait_disk },
-	{ .name = "lock", .peer = hold_inode, .wait = wait_inode },
+	{ .name = "disk", .begin = begin_file, .wait = wait_disk },
+	{ .name = "lock", .begin = begin_pages, .peer = hold_pipe, .wait = wait_shared },
 };
 #define WORKERS (sizeof(workers) / sizeof(workers[0]))
 
@@ -288,35 +310,81 @@ static void before(const struct worker *worker)
 		give(worker->ready[1]);
 	if (worker->wait == wait_mutex)
 		before_mutex();
-	else if (worker->wait == wait_inode)
-		before_inode();
+	else if (worker->wait == wait_shared)
+		before_pipe();
+}
+
+/* What a thread has had so far. */
+struct had {
+	uint64_t at_ns, run_ns;
+	struct reference_sched sched;
+};
+
+/* All of it at one time: the thread did not lose its CPU meanwhile. */
+static void read_had(struct had *had)
+{
+	struct reference_sched before;
+
+	do {
+		reference_sched__read(getpid(), gettid(), &before);
+		had->at_ns = clock__now_ns();
+		had->run_ns = reference_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		reference_sched__read(getpid(), gettid(), &had->sched);
+	} while (had->sched.pcount != before.pcount);
+}
+
+static void measure(struct worker *self, void (*wait)(void))
+{
+	struct had before, after;
+
+	read_had(&before);
+	wait();
+	read_had(&after);
+	self->ns += after.at_ns - before.at_ns;
+	self->run_ns += after.run_ns - before.run_ns;
+	self->queue_ns += after.sched.run_delay_ns - before.sched.run_delay_ns;
+	self->waits++;
+}
+
+static void meet(void)
+{
+	pthread_barrier_wait(&barrier);
+}
+
+/* It waits for work, so that all its waits for a futex can be measured. */
+static void pass_gate(void)
+{
+	struct pollfd wanted = { .fd = gate[0], .events = POLLIN };
+
+	must(syscall(SYS_ppoll, &wanted, 1, NULL, NULL, 0) == 1, "ppoll");
+	get_one(gate[0]);
 }
 
 static void *work(void *arg)
 {
 	struct worker *self = arg;
-	struct reference_sched began = { 0 };
+	bool gated = self->wait == wait_mutex;
 
 	prctl(PR_SET_NAME, self->name);
 	self->tid = gettid();
-	pthread_barrier_wait(&barrier); /* all are there */
-	pthread_barrier_wait(&barrier); /* go */
-	for (uint64_t round = 0; round < rounds; round++) {
-		struct reference_sched ended;
-		uint64_t from, ran;
-
-		before(self);
-		reference_sched__read(getpid(), self->tid, &began);
-		ran = reference_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-		from = clock__now_ns();
-		self->wait();
-		self->ns += clock__now_ns() - from;
-		self->run_ns += reference_clock_ns(CLOCK_THREAD_CPUTIME_ID) - ran;
-		reference_sched__read(getpid(), self->tid, &ended);
-		reference_add_sched(&self->sched, reference_sched__since(began, ended));
+	meet(); /* all are there */
+	if (gated) {
+		pass_gate();
+		measure(self, meet);
+	} else {
+		meet(); /* go */
 	}
-	pthread_barrier_wait(&barrier); /* all are done */
-	pthread_barrier_wait(&barrier);
+	for (uint64_t round = 0; round < rounds; round++) {
+		before(self);
+		measure(self, self->wait);
+	}
+	if (gated) {
+		measure(self, meet);
+		pass_gate();
+	} else {
+		meet(); /* all are done */
+	}
+	meet();
 	return NULL;
 }
 
@@ -324,17 +392,25 @@ static void *accompany(void *arg)
 {
 	const struct worker *worker = arg;
 
-	pthread_barrier_wait(&barrier);
-	pthread_barrier_wait(&barrier);
+	meet();
+	meet();
 	for (uint64_t round = 0; round < rounds; round++) {
 		get_one(worker->ready[0]);
-		if (worker->peer != hold_mutex && worker->peer != hold_inode)
+		if (worker->peer != hold_mutex && worker->peer != hold_pipe)
 			load__sleep(STEP_NS);
 		worker->peer();
 	}
-	pthread_barrier_wait(&barrier);
-	pthread_barrier_wait(&barrier);
+	meet();
+	meet();
 	return NULL;
+}
+
+/* Waits until each worker is between two barriers, or at the gate. */
+static void all_parked(void)
+{
+	for (size_t i = 0; i < WORKERS; i++)
+		reference_parked(getpid(), workers[i].tid,
+				 workers[i].wait == wait_mutex ? SYS_ppoll : SYS_futex);
 }
 
 int main(int argc, char **argv)
@@ -345,6 +421,7 @@ int main(int argc, char **argv)
 	argv = reference_arguments(argc, argv, 2, "states [-w] DIR ROUNDS");
 	dir = argv[0];
 	rounds = reference_number(argv[1], "ROUNDS", 1, 100000);
+	reference_pipe(gate);
 	for (size_t i = 0; i < WORKERS; i++) {
 		if (workers[i].begin)
 			workers[i].begin();
@@ -359,22 +436,22 @@ int main(int argc, char **argv)
 		if (workers[i].peer)
 			threads[nr++] = reference_thread(accompany, &workers[i]);
 	}
-	pthread_barrier_wait(&barrier);
-	for (size_t i = 0; i < WORKERS; i++)
-		reference_parked(getpid(), workers[i].tid, SYS_futex);
+	meet();
+	all_parked();
 	reference_wait("ready");
 
-	pthread_barrier_wait(&barrier);
-	pthread_barrier_wait(&barrier);
-	for (size_t i = 0; i < WORKERS; i++)
-		reference_parked(getpid(), workers[i].tid, SYS_futex);
+	give(gate[1]);
+	meet();
+	meet();
+	all_parked();
 
 	for (size_t i = 0; i < WORKERS; i++)
-		printf("state=%s tid=%d ns=%lu least_ns=%lu run_ns=%lu queue_ns=%lu times=%lu\n",
-		       workers[i].name, workers[i].tid, workers[i].ns, workers[i].least_ns * rounds,
-		       workers[i].run_ns, workers[i].sched.run_delay_ns, workers[i].sched.pcount);
+		printf("state=%s tid=%d ns=%lu run_ns=%lu queue_ns=%lu waits=%lu\n",
+		       workers[i].name, workers[i].tid, workers[i].ns, workers[i].run_ns,
+		       workers[i].queue_ns, workers[i].waits);
 	reference_wait("done");
-	pthread_barrier_wait(&barrier);
+	give(gate[1]);
+	meet();
 	for (unsigned int i = 0; i < nr; i++)
 		pthread_join(threads[i], NULL);
 	return 0;
