@@ -65,29 +65,33 @@ over() {
 # the kernel looks for work on the other CPU; interrupts and the hypervisor take the CPU; so does the VM's other CPU, until its next
 # timer, 4 ms at most. The thread still has its CPU then, or waits for it: by so much the part can be shorter.
 judge_state() {
-	local part=${part_of[$name]} unknown=${known[$name.unknown]-0} clocks=$(($4 * 5000)) wait=$(($1 - $2 - $3)) most=$1 late got rest
+	local part=${part_of[$name]} unknown=${known[$name.unknown]-0} clocks=$(($4 * 5000)) wait=$(($1 - $2 - $3)) most=$1 late got
 
 	got=${known[$name.$part]-0}
 	late=$(($(over cpu run) + $(over ready queue)))
-	# Its spin locks sleep, and of a thread that is preempted on its way to sleep the kernel does not count the wait for a CPU.
-	if [[ ${LATSCOPE_VM-} = *-rt ]]; then
+	if [[ ${LATSCOPE_VM-} = *-rt ]]; then # its spin locks sleep
 		[ "$part" = lock ] || late=$((late + ${known[$name.lock]-0}))
 	elif [ -n "${exact-}" ]; then
-		late=0 most=$((wait + clocks))
+		most=$((wait + clocks)) late=0
+		# The kernel does not count the wait for a CPU of a thread that is preempted on its way to sleep.
+		! grep -qsE '\((full|lazy)\)' /sys/kernel/debug/sched/preempt || late=$(over ready queue)
 	elif [ -n "${LATSCOPE_VM-}" ]; then
 		within "states: $name: at most two of its switches were late" 0 $late $((8000000 + clocks))
 	fi
 	within "states: $name: as long as its clock says" $((wait - clocks - late - unknown)) "$got" "$most"
-	rest=$((${known[$name.life]-0} - got - ${known[$name.cpu]-0} - ${known[$name.ready]-0}))
-	for part in ${rest_of[$name]-futex lock}; do
-		rest=$((rest - ${known[$name.$part]-0}))
+	[ -z "${LATSCOPE_VM-}" ] || ok "states: $name: it does wait" [ "$got" -ge $(($4 * 1000000)) ]
+	is "states: $name: it does nothing else" "$(others)" ''
+}
+
+# others: prints what the thread $name did besides waiting for what it says, and between its waits
+others() {
+	local part few=0
+
+	[ -n "${LATSCOPE_VM-}" ] || few=$((${known[$name.life]} / 1000)) # a page can be missing, for example
+	for part in disk memory fault lock futex socket work timer child stopped other; do
+		[[ " ${part_of[$name]} ${rest_of[$name]-futex lock} " != *" $part "* ]] || continue
+		[ "${known[$name.$part]-0}" -le $few ] || echo "$part ${known[$name.$part]} ns"
 	done
-	if [ -n "${LATSCOPE_VM-}" ]; then
-		ok "states: $name: it does wait" [ "$got" -ge $(($4 * 1000000)) ]
-	else
-		unknown=$((unknown + ${known[$name.life]} / 1000)) # elsewhere a page can be missing, for example
-	fi
-	within "states: $name: the rest is what it does between its waits" 0 $rest "$unknown"
 }
 
 judge_states() {

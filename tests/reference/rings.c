@@ -10,8 +10,8 @@
  * Before done=1, for each ring: ring=NAME step_ns=STEP tid0= tid1= tid2= tid3= and longest_ns=, the
  * longest wait of the last one by its clock.
  *
- * All are on one CPU with a thread "busy", which takes what they leave: the timers interrupt it, but
- * it wakes nobody up.
+ * All are on one CPU with a thread "busy", which takes what they leave: the timers interrupt it,
+ * but it wakes nobody up.
  */
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
