@@ -265,8 +265,12 @@ static __always_inline __u32 what_in_call(struct task_struct *task, __u32 state)
 		return WHERE_WHAT(WHERE_FAULT, WHERE_IN_FAULT);
 	if (number >= WHERE_CALLS) /* x32, too: its numbers have a high bit */
 		return WHERE_WHAT(WHERE_OTHER, WHERE_NO_CALL);
-	call = number | is_32_bit(task, regs) * WHERE_CALL_32;
-	kind = account.call_states[is_32_bit(task, regs)][number];
+	call = number;
+	if (is_32_bit(task, regs)) {
+		call |= WHERE_CALL_32;
+		number += WHERE_CALLS;
+	}
+	kind = account.call_states[number];
 	if (kind == WHERE_STREAM)
 		kind = state & TASK_INTERRUPTIBLE ? WHERE_SOCKET : WHERE_OTHER;
 	return WHERE_WHAT(kind, call);
@@ -560,24 +564,23 @@ static __always_inline bool misses_switch(void)
 #endif
 
 /*
- * At sched_switch; `state` of prev: 0 if it stays runnable. `woken`: when the sleep of next ended;
+ * At sched_switch, whose context `ctx` is; `state` of prev: 0 if it stays runnable. `woken`: when the sleep of next ended;
  * 0: unknown.
  */
-static __always_inline void account_switch(struct task_struct *prev, struct task_struct *next,
-					   __u32 state, __u64 now, __u64 woken)
+static __always_inline void account_switch(__u64 *ctx, __u32 state, __u64 now, __u64 woken)
 {
 	struct where_thread *first = account_lines();
-	__u32 tid = prev->pid;
+	__u32 tid = PREV->pid;
 
 	if (misses_switch() || !first)
 		return;
 	if (state & TASK_DEAD)
-		account_end(prev, now);
+		account_end(PREV, now);
 	else if (tid)
-		account_out(first, prev, tid, state, now);
-	tid = next->pid;
+		account_out(first, PREV, tid, state, now);
+	tid = NEXT->pid;
 	if (tid)
-		account_in(first, next, tid, now, woken);
+		account_in(first, NEXT, tid, now, woken);
 }
 
 #endif

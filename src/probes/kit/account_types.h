@@ -141,6 +141,7 @@ struct where_control {
 	__u32 by; /* enum lat_by: what sums are of */
 	__u32 ended; /* entries that were added to `ended` since user space reset this */
 	__u32 workload; /* process ID: only its threads and descendants are read; 0: all */
+	__u32 begins; /* accounts may begin: programs see what ends them */
 	__u32 reason_bits; /* of task_bits(): without any of them, a task has no flag of a reason */
 	/*
 	 * CLOCK_MONOTONIC minus the scheduler's clock, within 10 us, if its stamps say when a sleep
@@ -152,9 +153,8 @@ struct where_control {
 	__u64 lost_sleeps; /* sleeps that found no room in `sleeps` */
 	__u64 lost_ends; /* ends of threads for which `ended` had no room */
 	__u64 lost_ns; /* their life */
-	/* Of 64-bit programs and of others, by number of the system call: enum where_state or
-	 * where_call_kind. */
-	__u8 call_states[2][WHERE_CALLS];
+	/* By number of the system call, and of those of 32-bit programs: enum where_state, or kind. */
+	__u8 call_states[2 * WHERE_CALLS];
 };
 
 #endif

@@ -449,14 +449,14 @@ static __always_inline void switch_of_account(__u64 *ctx)
 		state = ctx[0] ? 0 : task_state(PREV);
 		tell_offset();
 	}
-	account_switch(PREV, NEXT, state, now, woken);
+	account_switch(ctx, state, now, woken);
 }
 
 /* Not on the stack of stamps_switch(): with --why, its callees need most of that. */
 static __noinline int account_any(__u64 *ctx, __u64 now, __u64 woken)
 {
 	tell_offset();
-	account_switch(PREV, NEXT, ctx[0] ? 0 : task_state(PREV), now, woken);
+	account_switch(ctx, ctx[0] ? 0 : task_state(PREV), now, woken);
 	return 0;
 }
 

@@ -73,7 +73,7 @@ SEC("tp_btf/task_newtask")
 int BPF_PROG(began, struct task_struct *task)
 {
 	struct task_struct *parent = bpf_get_current_task_btf();
-	struct where_thread *own = make_entry(task), *of_parent;
+	struct where_thread *own = account.begins ? make_entry(task) : NULL, *of_parent;
 
 	if (!own)
 		return 0;
@@ -162,7 +162,7 @@ int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struc
 		woken = own->woken_ns;
 		own->woken_ns = 0;
 	}
-	account_switch(prev, next, preempt ? 0 : task_state(prev), bpf_ktime_get_ns(), woken);
+	account_switch(ctx, preempt ? 0 : task_state(prev), bpf_ktime_get_ns(), woken);
 	return 0;
 }
 

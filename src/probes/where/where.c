@@ -136,6 +136,7 @@ static int prepare(struct probe *probe, uint64_t at_ns)
 	(void)at_ns;
 	if (!err && !where->account.is_hosted)
 		err = attach_each(where, changes);
+	where->control->begins = true;
 	return err ? err : probe__run_iterator(where->skel->progs.prime, NULL);
 }
 
@@ -202,7 +203,7 @@ static void set_control(struct where *where)
 	where->control->inside_ns = where->control->over_ns = UINT64_MAX;
 	where->control->by = where->by;
 	where->control->reason_bits = reason_bits();
-	calls__fill(where->control->call_states[0], where->control->call_states[1]);
+	calls__fill(where->control->call_states, where->control->call_states + WHERE_CALLS);
 }
 
 static int load(struct where *where, const struct lat_config *config)
