@@ -199,17 +199,12 @@ make_disk() {
 
 # Few waits are kept of an interval: so it is short, and the programs follow each other.
 chains_window() {
-	local name
-
 	begin
-	start rings rings "$1" || return
-	start incident incident /dev/nullb0 /dev/nullb0 5 || return
+	start "$1" "$@" || return
 	watch chains where '' --by thread -i 100ms
 	await_recorders
-	for name in rings incident; do
-		release $name
-		await "the end of $name" has_printed $name 'done=1'
-	done
+	release "$1"
+	await "the end of $1" has_printed "$1" 'done=1'
 	close_window
 }
 
@@ -242,8 +237,8 @@ incident() {
 		within "incident: the kernel's delay accounting says the same of the disk" $((disk_ns * 99 / 100)) \
 			"${known[commit.io]-0}" $((disk_ns * 101 / 100))
 	fi
-	within 'incident: it is held by a commit that waits for a disk' 90 "$(incident_share "GLOB 'commit (*): disk < *'
-		OR cause GLOB 'commit (*): futex < *: disk < *'")" 100
+	within 'incident: it is held by a commit that waits for a disk' 90 "$(incident_share "GLOB 'commit (*): disk'
+		OR cause GLOB 'commit (*): futex < *: disk'")" 100
 	within 'incident: the disk is named, and that it served the backup' 90 "$(incident_served)" 100
 	slurp "$w/chains.out"
 	like 'incident: the text has the chain' "$slurped" \
@@ -251,10 +246,13 @@ incident() {
 }
 
 chains() {
-	make_disk && window chains_window "$1" || return
+	make_disk && window chains_window rings "$1" || return
 	is 'rings: each wait of the last threads has the chain that is known' "$(judge_rings)" \
 		"pipe=$1 futex=$1 eventfd=$1 epoll=$1"
 	recount chains
-	adds_up chains
+	adds_up rings
+	window chains_window incident /dev/nullb0 /dev/nullb0 5 || return
+	recount chains
+	adds_up incident
 	incident
 }

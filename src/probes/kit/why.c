@@ -415,26 +415,64 @@ static const char *name_culprit(struct bpf_probe *probe, const struct why_who *w
 	return name_victim(probe, who, out);
 }
 
+/* What the tasks of a culprit's name have together. */
+static uint64_t of_name(const struct why_event *event, const struct why_culprit *of,
+			unsigned int *tasks)
+{
+	uint64_t ns = 0;
+
+	*tasks = 0;
+	for (unsigned int i = 0; i < WHY_CULPRITS; i++) {
+		const struct why_culprit *one = &event->culprits[i];
+
+		if (!one->ns || one->part != of->part ||
+		    memcmp(one->who.comm, of->who.comm, sizeof(of->who.comm)) != 0)
+			continue;
+		ns += one->ns;
+		++*tasks;
+	}
+	return ns;
+}
+
+/* Who had most of it, if that is more than any part without a culprit. */
+static void note_culprit(struct bpf_probe *probe, const struct why_event *event,
+			 struct why_served *request)
+{
+	uint64_t alone_ns = 0; /* the largest part without a culprit */
+	const struct why_culprit *most = NULL;
+	unsigned int tasks, most_tasks = 0;
+	char *id;
+
+	for (unsigned int i = 0; i < WHY_CULPRITS; i++) {
+		uint64_t ns = of_name(event, &event->culprits[i], &tasks);
+
+		if (ns <= request->ns)
+			continue;
+		most = &event->culprits[i];
+		most_tasks = tasks;
+		request->ns = ns;
+	}
+	for (unsigned int i = WHY_UNKNOWN + 1; i < probe->why->words->nr_parts; i++)
+		if (!part_of(probe, i)->meanwhile && event->part_ns[i] > alone_ns)
+			alone_ns = event->part_ns[i];
+	if (!most || request->ns <= alone_ns ||
+	    !name_culprit(probe, &most->who, most->part, request->culprit))
+		return;
+	request->part = part_of(probe, most->part);
+	id = strrchr(request->culprit, '(');
+	if (most_tasks > 1 && most->who.comm[0] && id)
+		snprintf(id, sizeof("(9 tasks)"), "(%u tasks)", most_tasks % 10);
+}
+
 static void note_request(struct bpf_probe *probe, const struct why_event *event)
 {
 	const struct lat_key disk = { .id = event->disk, .by = LAT_BY_DISK };
-	const struct why_culprit *most = &event->culprits[0];
-	uint64_t alone_ns = 0; /* the largest part without a culprit */
 	struct why_served request = { .tid = event->tid,
 				      .begin_ns = event->end_ns - event->ns,
 				      .end_ns = event->end_ns };
 
-	for (unsigned int i = 1; i < WHY_CULPRITS; i++)
-		if (event->culprits[i].ns > most->ns)
-			most = &event->culprits[i];
-	for (unsigned int i = WHY_UNKNOWN + 1; i < probe->why->words->nr_parts; i++)
-		if (!part_of(probe, i)->meanwhile && event->part_ns[i] > alone_ns)
-			alone_ns = event->part_ns[i];
 	names__key(probe->common.names, &disk, NULL, request.disk);
-	if (most->ns > alone_ns && name_culprit(probe, &most->who, most->part, request.culprit)) {
-		request.part = part_of(probe, most->part);
-		request.ns = most->ns;
-	}
+	note_culprit(probe, event, &request);
 	why_requests__add(&request);
 }
 
