@@ -153,7 +153,7 @@ struct where_control {
 	__u64 lost_sleeps; /* sleeps that found no room in `sleeps` */
 	__u64 lost_ends; /* ends of threads for which `ended` had no room */
 	__u64 lost_ns; /* their life */
-	/* By number of the system call, and of those of 32-bit programs: enum where_state, or kind. */
+	/* By number of the call, then those of 32-bit programs: enum where_state or _call_kind. */
 	__u8 call_states[2 * WHERE_CALLS];
 };
 

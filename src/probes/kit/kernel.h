@@ -32,7 +32,7 @@ bool kernel__has_fentry(const char *function);
 /* Does a structure of the kernel have this member? */
 bool kernel__has_member(const char *structure, const char *member);
 
-/* The bit of a structure at which a member begins that is not in a nested one; -1: there is none. */
+/* The bit at which a member begins that is not in a nested structure; -1: there is none. */
 int kernel__bit(const char *structure, const char *member);
 
 /* Value of an enumerator, 0 or more, also of an enum that has no name; -ENOENT: there is none. */
