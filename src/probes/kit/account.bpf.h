@@ -564,8 +564,8 @@ static __always_inline bool misses_switch(void)
 #endif
 
 /*
- * At sched_switch, with its context. `state` of prev: 0 if it stays runnable. `woken`: when the sleep
- * of next ended; 0: unknown.
+ * At sched_switch, with its context. `state` of prev: 0 if it stays runnable. `woken`: when the
+ * sleep of next ended; 0: unknown.
  */
 static __always_inline void account_switch(__u64 *ctx, __u32 state, __u64 now, __u64 woken)
 {
