@@ -7,8 +7,8 @@
 skip_unless_clickhouse
 unset LATSCOPE_CLICKHOUSE_USER LATSCOPE_CLICKHOUSE_PASSWORD
 
-wrong 'no command' 'missing command; choose from pN, top, compare, init, rollup' fleet
-wrong 'an unknown command' "unknown command 'nothing'; choose from pN, top, compare, init, rollup" fleet nothing
+wrong 'no command' 'missing command; choose from pN, top, compare, share, init, rollup' fleet
+wrong 'an unknown command' "unknown command 'nothing'; choose from pN, top, compare, share, init, rollup" fleet nothing
 wrong 'no server' 'missing --clickhouse URL' fleet init
 wrong 'a URL of another protocol' "--clickhouse 'ftp://a': .*; use a URL such as" fleet init --clickhouse ftp://a
 wrong 'a database with an odd name' 'only .database=NAME may follow' fleet init --clickhouse 'http://127.0.0.1/?database=a;b'

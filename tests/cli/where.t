@@ -81,7 +81,7 @@ for part in 'on a CPU' 'waited for a futex' 'socket or pipe' 'waited for work' t
 done
 like 'the worst waits' "$out" 'worst waits .*(states|futex|socket|pipe|child|poll|epoll|eventfd|lock|disk) \([0-9]+\): '
 like 'what is not explained' "$out" 'not explained: unknown '
-like 'what the kernel says' "$out" "checked against: life by the kernel's stamps: 0 ns off; scheduler:[[:space:]]+run[[:space:]]+time "
+like 'what the kernel says' "$out" "checked against: life by the kernel's stamps: 0 ns off; scheduler:[[:space:]]+run[[:space:]]+time[[:space:]]"
 like 'with -v, the method' "$out" 'method of where: tp_btf: own clock'
 
 with_states --by call --no-why
