@@ -124,6 +124,16 @@ TEST(parts_of_a_process_sum_to_its_life)
 	assert_int_equal(bar__waited(bar), 10 * (WHERE_STATES - 4 - 2));
 }
 
+TEST(a_cause_of_a_state_that_is_unknown_here_is_nobodys)
+{
+	add_parts(5, 0, "db", "/a");
+	add_part(WHERE_FUTEX, 10);
+	add_cause(5, "later", "backup (9): disk", 10);
+	add_cause(5, "", "backup (9): disk", 10);
+	make(LAT_BY_PROCESS);
+	assert_string_equal(bar_of(5, "db (5)")->cause, "");
+}
+
 TEST(a_sleep_in_a_read_that_lasts_all_the_time_is_no_wait)
 {
 	add_parts(5, 0, "shell", "/a");

@@ -305,7 +305,7 @@ static __always_inline __u32 sleeps_for(struct where_thread *own, struct task_st
 		return WHERE_WHAT(WHERE_LOCK, WHERE_CALL(what));
 	if (state & (TASK_STOPPED | TASK_TRACED | TASK_FROZEN))
 		return WHERE_WHAT(WHERE_STOPPED, WHERE_CALL(what));
-	if (!(task_bits(task) & account.reason_bits))
+	if (account.reason_bits && !(task_bits(task) & account.reason_bits))
 		return what;
 	if (task_frozen(task))
 		return WHERE_WHAT(WHERE_STOPPED, WHERE_CALL(what));

@@ -142,7 +142,7 @@ struct where_control {
 	__u32 ended; /* entries that were added to `ended` since user space reset this */
 	__u32 workload; /* process ID: only its threads and descendants are read; 0: all */
 	__u32 begins; /* accounts may begin: programs see what ends them */
-	__u32 reason_bits; /* of task_bits(): without any of them, a task has no flag of a reason */
+	__u32 reason_bits; /* of task_bits(): all flags of reasons; 0: they are not all there */
 	/*
 	 * CLOCK_MONOTONIC minus the scheduler's clock, within 10 us, if its stamps say when a sleep
 	 * ended; else 0, and woken_ns says so.

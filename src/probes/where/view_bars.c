@@ -206,7 +206,7 @@ static void offer_cause(struct bar *bar, const char *state, const char *cause, d
 {
 	int which = where_state(state);
 
-	if (!bar || !cause[0] || which == WHERE_STATES || part_of[which] != bar__largest(bar) ||
+	if (!bar || !cause[0] || which < 0 || part_of[which] != bar__largest(bar) ||
 	    ns <= (double)bar->cause_ns)
 		return;
 	bar->cause_ns = (uint64_t)ns;

@@ -178,7 +178,7 @@ static int make_lines(struct where *where)
 				       lines * (uint32_t)sizeof(struct where_thread));
 }
 
-/* See task_bits(). */
+/* See where_control.reason_bits. */
 static uint32_t reason_bits(void)
 {
 	static const char *const members[] = { "in_iowait", "in_memstall", "frozen" };
@@ -189,7 +189,7 @@ static uint32_t reason_bits(void)
 		int bit = kernel__bit("task_struct", members[i]);
 
 		if (bit >= 0 && bit / 32 != first / 32)
-			return UINT32_MAX; /* so all are read */
+			return 0;
 		if (bit >= 0)
 			bits |= 1U << bit % 32;
 	}
