@@ -468,7 +468,6 @@ static int make_question(struct fleet *fleet)
 	struct fleet_question *question = &fleet->question;
 	struct options *options = &fleet->options;
 	const char *metric = options->nr_args > 1 ? options->args[1] : NULL;
-
 	bool is_share = question->kind == FLEET_SHARE;
 
 	if (!metric && question->kind != FLEET_TOP && !is_share)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A question about many hosts: which latency, or which share of the time of threads, of which of
- * them, grouped how. A name is `host`,
- * `kernel`, `service` (systemd unit or container) or else a label.
+ * them, grouped how. A name is `host`, `kernel`, `service` (systemd unit or container) or else a
+ * label.
  */
 #ifndef LATSCOPE_FLEET_QUESTION_H
 #define LATSCOPE_FLEET_QUESTION_H

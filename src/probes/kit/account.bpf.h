@@ -430,18 +430,10 @@ static __always_inline void keep_parts(struct where_ended *to, struct task_struc
 			__sync_fetch_and_add(&to->ns[i], own->ns[i]);
 }
 
-/* If it has one. */
-static __always_inline void free_line(__u32 tid, struct task_struct *task)
+static __always_inline void free_account(struct where_thread *own)
 {
-	struct where_thread *line = account_lines();
-
-	if (!line)
-		return;
-	line += tid & line_mask;
-	if (line->task != (__u64)task)
-		return;
-	store_ordered(&line->tid, 0);
-	store_ordered(&line->task, 0);
+	store_ordered(&own->tid, 0);
+	store_ordered(&own->task, 0);
 }
 
 /* It has lost its CPU for the last time. Without an account, its life is unknown. */
@@ -481,9 +473,7 @@ static __noinline int account_end(struct task_struct *task, __u64 now)
 	}
 free:
 	if (own)
-		store_ordered(&own->task, 0);
-	free_line(task->pid, task);
-	free_line(task->tgid, task);
+		free_account(own);
 	return 0;
 }
 
@@ -538,7 +528,7 @@ static __always_inline void account_in(struct where_thread *first, struct task_s
 		return;
 	since = own->since_ns;
 	inside = since >= account.inside_ns;
-	if (own->what >= WHERE_WHAT(WHERE_DISK, 0) && woken) {
+	if (WHERE_IS_SLEEP(own->what) && woken) {
 		since = end_sleep(task, own, woken, now, inside);
 	} else if (own->what != WHERE_IS_READY) {
 		turn_unknown(own, WHERE_ON_CPU, now);

@@ -46,6 +46,7 @@ struct where_sleep {
 #define WHERE_WHAT(state, call) ((__u32)(state) << 16 | (call))
 #define WHERE_STATE(what) ((what) >> 16)
 #define WHERE_CALL(what) ((what)&0xffff)
+#define WHERE_IS_SLEEP(what) ((what) >= WHERE_WHAT(WHERE_DISK, 0)) /* or unknown */
 #define WHERE_ON_CPU WHERE_WHAT(WHERE_CPU, WHERE_NO_CALL)
 #define WHERE_IS_READY WHERE_WHAT(WHERE_READY, WHERE_NO_CALL)
 #define WHERE_SLEEPS 5

@@ -28,7 +28,7 @@ static __noinline int account_waking(struct task_struct *task, struct task_struc
 	struct where_part *part;
 	__u64 now;
 
-	if (!own || own->what < WHERE_WHAT(WHERE_DISK, 0) || own->woken_ns)
+	if (!own || !WHERE_IS_SLEEP(own->what) || own->woken_ns)
 		return 0;
 	now = bpf_ktime_get_ns();
 	if (own->since_ns < account.inside_ns || now - own->since_ns < account.over_ns)

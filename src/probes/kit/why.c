@@ -461,7 +461,7 @@ static void note_culprit(struct bpf_probe *probe, const struct why_event *event,
 	request->part = part_of(probe, most->part);
 	id = strrchr(request->culprit, '(');
 	if (most_tasks > 1 && most->who.comm[0] && id)
-		snprintf(id, sizeof("(9 tasks)"), "(%u tasks)", most_tasks % 10);
+		snprintf(id, sizeof("(4294967295 tasks)"), "(%u tasks)", most_tasks);
 }
 
 static void note_request(struct bpf_probe *probe, const struct why_event *event)

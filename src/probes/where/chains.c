@@ -72,11 +72,6 @@ static const struct where_part *longest(const struct chains *chains, uint32_t ti
 	return most && overlap(most, from, to) ? most : NULL;
 }
 
-static bool is_sleep(uint32_t what)
-{
-	return what >> 16 != WHERE_CPU && what >> 16 != WHERE_READY;
-}
-
 /* A kernel thread that has nothing to do: whoever gave it work did not end an earlier wait. */
 static bool is_idle(uint32_t what)
 {
@@ -89,7 +84,7 @@ static bool is_idle(uint32_t what)
  */
 static bool ends_alone(uint32_t what, uint32_t source, const char *waker)
 {
-	return (what >> 16 == WHERE_TIMER || what >> 16 == WHERE_DISK) &&
+	return (WHERE_STATE(what) == WHERE_TIMER || WHERE_STATE(what) == WHERE_DISK) &&
 	       (source != WHY_NO_SOURCE || !strncmp(waker, "ksoftirqd/", strlen("ksoftirqd/")));
 }
 
@@ -110,7 +105,7 @@ void chains__walk(const struct chains *chains, const struct where_part *part, st
 		chain->source = part->waker_source;
 		chain->tid = part->waker_tid;
 		memcpy(chain->comm, part->waker_comm, sizeof(chain->comm));
-		if (!is_sleep(part->what) || !part->waker_tid || chain->nr == CHAINS_DEPTH ||
+		if (!WHERE_IS_SLEEP(part->what) || !part->waker_tid || chain->nr == CHAINS_DEPTH ||
 		    ends_alone(part->what, part->waker_source, part->waker_comm))
 			return;
 		part = longest(chains, part->waker_tid, from, to);
@@ -126,7 +121,7 @@ void chain__find_disk(struct chain *chain)
 	const struct chain_link *last = &chain->links[chain->nr - 1];
 	const struct why_served *request;
 
-	if (chain->disk[0] || last->what >> 16 != WHERE_DISK)
+	if (chain->disk[0] || WHERE_STATE(last->what) != WHERE_DISK)
 		return;
 	request = why_requests__find(last->tid, last->begin_ns, last->begin_ns + last->ns);
 	if (request)
@@ -136,7 +131,7 @@ void chain__find_disk(struct chain *chain)
 /* Is this a wait for something that was short? */
 static bool is_short_of(const struct chain *chain, unsigned int link)
 {
-	switch (chain->links[link].what >> 16) {
+	switch (WHERE_STATE(chain->links[link].what)) {
 	case WHERE_DISK:
 	case WHERE_MEMORY:
 	case WHERE_FAULT:
@@ -148,7 +143,7 @@ static bool is_short_of(const struct chain *chain, unsigned int link)
 	case WHERE_OTHER:
 		return !link;
 	case WHERE_TIMER:
-		return link && chain->links[0].what >> 16 == WHERE_FUTEX &&
+		return link && WHERE_STATE(chain->links[0].what) == WHERE_FUTEX &&
 		       chain->links[0].tgid == chain->links[link].tgid;
 	default:
 		return false;
@@ -177,7 +172,7 @@ static bool ended_by_task(const struct chain *chain)
 {
 	const struct chain_link *last = &chain->links[chain->nr - 1];
 
-	return is_sleep(last->what) && chain->source == WHY_NO_SOURCE && chain->tid;
+	return WHERE_IS_SLEEP(last->what) && chain->source == WHY_NO_SOURCE && chain->tid;
 }
 
 static void say_end(FILE *out, const struct chain *chain, const struct names *names,
@@ -186,7 +181,7 @@ static void say_end(FILE *out, const struct chain *chain, const struct names *na
 	const struct chain_link *last = &chain->links[chain->nr - 1];
 	char name[RUN_NAME];
 
-	if (!is_sleep(last->what) ||
+	if (!WHERE_IS_SLEEP(last->what) ||
 	    (chain->nr > 1 && ends_alone(last->what, chain->source, chain->comm)))
 		return;
 	if (ended_by_task(chain))
@@ -212,7 +207,7 @@ const char *chain__text(const struct chain *chain, const struct names *names,
 
 		name_task(link->comm, link->tid, name);
 		fprintf(out, "%s%s: %s %s", i > 1 ? " < " : "", name,
-			where_states[link->what >> 16], units__ns(ns, (double)link->ns));
+			where_states[WHERE_STATE(link->what)], units__ns(ns, (double)link->ns));
 	}
 	if (chain->disk[0])
 		fprintf(out, "%s%s", chain->nr > 1 ? " < " : "", chain->disk);
@@ -234,7 +229,7 @@ const char *chain__cause(const struct chain *chain, const struct names *names,
 	for (unsigned int i = 1; i < chain->nr; i++) {
 		name_task(chain->links[i].comm, chain->links[i].tid, name);
 		fprintf(out, "%s%s: %s", i > 1 ? " < " : "", name,
-			where_states[chain->links[i].what >> 16]);
+			where_states[WHERE_STATE(chain->links[i].what)]);
 	}
 	say_end(out, chain, names, chain->nr > 1 ? " < " : "");
 	fclose(out);

@@ -158,7 +158,7 @@ static int add_sleeps(struct table *table, uint64_t time_ns, const struct where_
 		err = begin_row(table, time_ns, one, by);
 		if (!err)
 			err = table__set_text(table, SLEEPS_STATE,
-					      where_states[reason->what >> 16]);
+					      where_states[WHERE_STATE(reason->what)]);
 		if (!err)
 			err = table__set_text(table, SLEEPS_CALL,
 					      calls__name(reason->what & UINT16_MAX, call));

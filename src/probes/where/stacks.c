@@ -74,7 +74,7 @@ static struct one *find(struct stacks *stacks, const struct stack_key *key)
 			return one;
 	}
 	if (stacks->nr == STACKS_MOST)
-		return &stacks->others[key->what >> 16];
+		return &stacks->others[WHERE_STATE(key->what)];
 	one = &stacks->ones[stacks->nr++];
 	one->key = *key;
 	stacks->places[place] = (uint16_t)stacks->nr;
@@ -84,7 +84,7 @@ static struct one *find(struct stacks *stacks, const struct stack_key *key)
 void stacks__add(struct stacks *stacks, const struct where_part *part)
 {
 	struct stack_key key = { .tgid = part->tgid, .what = part->what };
-	uint32_t state = part->what >> 16;
+	uint32_t state = WHERE_STATE(part->what);
 	struct one *one;
 
 	if (!part->wanted || state == WHERE_CPU || state == WHERE_READY || state >= WHERE_UNKNOWN)
@@ -179,7 +179,7 @@ int stacks__put(struct stacks *stacks, struct table *table, uint64_t time_ns, ui
 
 		err = one->times ? name(one, symbols) : 0;
 		if (!err)
-			err = put(one, true, one->key.what >> 16, table, time_ns, over_ns);
+			err = put(one, true, WHERE_STATE(one->key.what), table, time_ns, over_ns);
 	}
 	for (unsigned int state = 0; !err && state < WHERE_STATES; state++)
 		err = put(&stacks->others[state], false, state, table, time_ns, over_ns);

@@ -79,7 +79,7 @@ static int add_cause(struct waits *waits, const struct worst *wait)
 {
 	const struct where_part *part = &wait->part;
 	struct cause cause = { .tgid = part->tgid,
-			       .state = part->what >> 16,
+			       .state = WHERE_STATE(part->what),
 			       .ns = part_ns(part),
 			       .explained_ns = wait->explained_ns,
 			       .times = 1 };
@@ -108,12 +108,13 @@ static int take(void *context, void *record, size_t size)
 	const struct where_part *part = record;
 	struct worst wait;
 
-	if (size < sizeof(*part) || part->what >> 16 >= WHERE_STATES)
+	if (size < sizeof(*part) || WHERE_STATE(part->what) >= WHERE_STATES)
 		return 0;
 	waits->taken++;
 	chains__add(waits->chains, part);
 	stacks__add(waits->stacks, part);
-	if (!part->wanted || !where_is_wait(part->what >> 16) || part->what >> 16 == WHERE_READY)
+	if (!part->wanted || !where_is_wait(WHERE_STATE(part->what)) ||
+	    WHERE_STATE(part->what) == WHERE_READY)
 		return 0;
 	wait.part = *part;
 	chains__walk(waits->chains, part, &wait.chain);
@@ -238,7 +239,7 @@ static int add_wait(struct table *table, const struct worst *worst, uint64_t tim
 	table__set_integer(table, WAITS_EXPLAINED_NS, (int64_t)worst->explained_ns);
 	err = set_comm(table, WAITS_COMM, part->comm);
 	if (!err)
-		err = table__set_text(table, WAITS_STATE, where_states[part->what >> 16]);
+		err = table__set_text(table, WAITS_STATE, where_states[WHERE_STATE(part->what)]);
 	if (!err)
 		err = table__set_text(table, WAITS_CALL,
 				      calls__name(part->what & UINT16_MAX, call));

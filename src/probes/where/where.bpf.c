@@ -134,7 +134,8 @@ int BPF_PROG(executed, struct task_struct *task, int old_tid)
 	own = bpf_task_storage_get(&accounts, task, old, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (own)
 		own->tid = task->pid;
-	free_line(old_tid, task);
+	if (own != old)
+		free_account(old);
 	return 0;
 }
 
@@ -239,7 +240,7 @@ static __always_inline void read_stamp(struct task_struct *task, const struct wh
 	__u64 since = report.account.since_ns, at = report.at_ns, woken;
 
 	woken = *(const volatile __u64 *)&task->sched_info.last_queued;
-	if (!account.offset_ns || !woken || report.account.what < WHERE_WHAT(WHERE_DISK, 0) ||
+	if (!account.offset_ns || !woken || !WHERE_IS_SLEEP(report.account.what) ||
 	    !task_is_active(task) || *(const volatile __u64 *)&own->since_ns != since)
 		return;
 	woken += account.offset_ns;

@@ -108,10 +108,6 @@ static int attach_all(struct where *where)
 	return err;
 }
 
-/*
- * When all probes are open: the programs that none of them hosts, then the state of each thread.
- * The end of a state is attached before its beginning, so that none begins unseen.
- */
 /* That the account is of the workload alone is a filter, too. */
 static int name_workload(struct probe *probe)
 {
@@ -128,6 +124,10 @@ static int name_workload(struct probe *probe)
 	return 0;
 }
 
+/*
+ * When all probes are open: the programs that none of them hosts, then the state of each thread.
+ * The end of a state is attached before its beginning, so that none begins unseen.
+ */
 static int prepare(struct probe *probe, uint64_t at_ns)
 {
 	struct where *where = where_of(probe);
