@@ -90,7 +90,8 @@ others() {
 	[ -n "${LATSCOPE_VM-}" ] || few=$((${known[$name.life]} / 1000)) # a page can be missing, for example
 	for part in disk memory fault lock futex socket work timer child stopped other; do
 		[[ " ${part_of[$name]} ${rest_of[$name]-futex lock} " != *" $part "* ]] || continue
-		[ "${known[$name.$part]-0}" -le $few ] || echo "$part ${known[$name.$part]} ns"
+		[ "${known[$name.$part]-0}" -le $few ] || echo "$part ${known[$name.$part]} ns:" \
+			"$(printf '%s\n' "${!known[@]}" | grep -F "$name.$part.")"
 	done
 }
 

@@ -143,7 +143,7 @@ static void begin_stop(struct stop *stop)
 
 static void is_stopped(struct stop *stop, pid_t pid)
 {
-	reference_parked(pid, pid, SYS_ppoll);
+	reference_parked(pid, pid, REFERENCE_PARK_STOPPED);
 	stop->stopped_ns = clock__now_ns();
 	load__sleep(STEP_NS);
 	stop->goes_on_ns = clock__now_ns();

@@ -261,8 +261,9 @@ static __always_inline __u32 what_in_call(struct task_struct *task, __u32 state)
 		return WHERE_WHAT(WHERE_OTHER, WHERE_NO_CALL);
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	number = (__u64)call_number(regs);
-	if (number == (__u64)-1)
-		return WHERE_WHAT(WHERE_FAULT, WHERE_IN_FAULT);
+	if (number == (__u64)-1) /* a signal can have ended the call, too */
+		return task->flags & PF_EXITING ? WHERE_WHAT(WHERE_OTHER, WHERE_NO_CALL)
+						: WHERE_WHAT(WHERE_FAULT, WHERE_IN_FAULT);
 	if (number >= WHERE_CALLS) /* x32, too: its numbers have a high bit */
 		return WHERE_WHAT(WHERE_OTHER, WHERE_NO_CALL);
 	call = number;

@@ -205,7 +205,8 @@ int BPF_PROG(waits_for_lock, void *lock, unsigned int flags)
 	if (flags & LCB_F_SPIN)
 		return 0;
 	own = account_of(bpf_get_current_task_btf());
-	if (own)
+	/* Without flags: a semaphore, or a spin lock. A task can spin while it waits for a lock. */
+	if (own && (flags || !own->lock))
 		own->lock = (__u64)lock;
 	return 0;
 }

@@ -82,7 +82,11 @@ static int is_parked(pid_t pid, pid_t tid, long where)
 
 	if (!read_task(pid, tid, "syscall", text, sizeof(text)))
 		return -EOPNOTSUPP;
-	if (sscanf(text, "%ld", &nr) != 1 || nr != where)
+	if (sscanf(text, "%ld", &nr) != 1)
+		return false; /* "running" */
+	if (where == REFERENCE_PARK_STOPPED)
+		return true;
+	if (nr != where)
 		return false;
 	return where != REFERENCE_PARK_ZOMBIE || is_zombie(pid, tid);
 }

@@ -30,6 +30,7 @@ struct reference_sched {
 #define REFERENCE_PARK_START SYS_read
 #define REFERENCE_PARK_END SYS_ppoll
 #define REFERENCE_PARK_ZOMBIE (-1)
+#define REFERENCE_PARK_STOPPED (-2) /* its system call: arm64 has forgotten it then */
 
 /* Complete only of a parked task or of the caller. -EOPNOTSUPP: this kernel has no schedstat. */
 int reference_sched__read(pid_t pid, pid_t tid, struct reference_sched *sched);
