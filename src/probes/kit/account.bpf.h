@@ -79,6 +79,11 @@ static __always_inline struct where_thread *account_by(struct where_thread *firs
 	barrier_var(line); /* else the compiler computes it again for each access */
 	if (line->task == (__u64)task)
 		return line;
+	/* Another thread of its process has executed a program, and has got its ID before its end. */
+	line = first + (task->tgid & line_mask);
+	barrier_var(line);
+	if (line->task == (__u64)task)
+		return line;
 	line = bpf_task_storage_get(&accounts, task, NULL, 0);
 	return line && line->task ? line : NULL; /* 0: the thread has ended */
 }
