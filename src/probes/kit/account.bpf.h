@@ -278,7 +278,7 @@ static __always_inline __u32 what_in_call(struct task_struct *task, __u32 state)
 	}
 	kind = account.call_states[number];
 	if (kind == WHERE_STREAM)
-		kind = state & TASK_INTERRUPTIBLE ? WHERE_SOCKET : WHERE_OTHER;
+		kind = state & (TASK_INTERRUPTIBLE | TASK_WAKING) ? WHERE_SOCKET : WHERE_OTHER;
 	return WHERE_WHAT(kind, call);
 }
 

@@ -478,6 +478,7 @@ enum req_flag_bits { /* include/linux/blk_types.h */
 #define SOFTIRQ_OFFSET 0x00000100
 #define SCX_TASK_QUEUED 0x00000001 /* include/linux/sched/ext.h */
 #define TASK_DEAD 0x00000080 /* include/linux/sched.h */
+#define TASK_WAKING 0x00000200 /* instead of what it slept in: another CPU wakes it up */
 #define TMPFS_MAGIC 0x01021994 /* include/uapi/linux/magic.h */
 
 #define REQ_OP_MASK 0xff /* REQ_OP_BITS is 8; include/linux/blk_types.h, as the operations */
