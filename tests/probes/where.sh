@@ -161,10 +161,10 @@ claims() {
 	done <<<"$slurped"
 }
 
-# No tracepoint is called on a CPU that is not online. So its stopper, and the threads that it wakes up while it stops, have unknown
-# parts: others have none.
+# No tracepoint is called on a CPU that is not online. So its stopper, the threads that this wakes up, and a recorder that was on it
+# have unknown parts: others have none.
 lives_offline() {
-	local may_be_unknown='((migration/[01]|cpuhp/1|kworker/[^ ]+|lives) [0-9]+(, )?)*'
+	local may_be_unknown='((migration/[01]|cpuhp/1|kworker/[^ ]+|lives|latscope) [0-9]+(, )?)*'
 
 	lives 8 -c
 }

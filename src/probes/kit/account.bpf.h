@@ -79,9 +79,8 @@ static __always_inline struct where_thread *account_by(struct where_thread *firs
 	barrier_var(line); /* else the compiler computes it again for each access */
 	if (line->task == (__u64)task)
 		return line;
-	/* Another thread of its process has executed a program, and has got its ID before its end. */
+	/* Another thread of its process executed a program, and got its ID before its end. */
 	line = first + (task->tgid & line_mask);
-	barrier_var(line);
 	if (line->task == (__u64)task)
 		return line;
 	line = bpf_task_storage_get(&accounts, task, NULL, 0);
@@ -266,9 +265,8 @@ static __always_inline __u32 what_in_call(struct task_struct *task, __u32 state)
 		return WHERE_WHAT(WHERE_OTHER, WHERE_NO_CALL);
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	number = (__u64)call_number(regs);
-	if (number == (__u64)-1) /* a signal can have ended the call, too */
-		return task->flags & PF_EXITING ? WHERE_WHAT(WHERE_OTHER, WHERE_NO_CALL)
-						: WHERE_WHAT(WHERE_FAULT, WHERE_IN_FAULT);
+	if (number == (__u64)-1 && !(task->flags & PF_EXITING)) /* else a signal ended the call */
+		return WHERE_WHAT(WHERE_FAULT, WHERE_IN_FAULT);
 	if (number >= WHERE_CALLS) /* x32, too: its numbers have a high bit */
 		return WHERE_WHAT(WHERE_OTHER, WHERE_NO_CALL);
 	call = number;
