@@ -182,18 +182,27 @@ static const char *field(char name[RUN_NAME], const struct correlation_series *s
 	return name;
 }
 
+/* What a column is on average. */
+static struct json_object *mean_json(const char *name, bool is_share, const char *what, double mean)
+{
+	struct json_object *object = json_object_new_object();
+
+	fields__text(object, "name", name);
+	fields__text(object, "unit", is_share ? "share" : "1/s");
+	fields__text(object, "what", what);
+	fields__number(object, "mean", mean);
+	return object;
+}
+
 static struct json_object *column_json(const struct correlation *correlation,
 				       const struct correlation_series *series)
 {
 	const struct table_column *column = table__column(series->table, series->column);
-	struct json_object *object = json_object_new_object();
 	char name[RUN_NAME];
+	struct json_object *object =
+		mean_json(field(name, series), series->unit == CORRELATION_SHARE, column->what,
+			  mean_over(correlation, series, 0, correlation->timeline->nr));
 
-	fields__text(object, "name", field(name, series));
-	fields__text(object, "unit", series->unit == CORRELATION_SHARE ? "share" : "1/s");
-	fields__text(object, "what", column->what);
-	fields__number(object, "mean",
-		       mean_over(correlation, series, 0, correlation->timeline->nr));
 	fields__number(object, "max", series->most);
 	return object;
 }
@@ -246,16 +255,23 @@ void report__add_pressure_pairs(struct json_object *to, const struct correlation
 		add_pairs(to, "pressure_pairs", correlation);
 }
 
+/* Of the machine or of which cgroup, and what is unknown. */
+static struct json_object *begin_json(const struct run_pressure *pressure)
+{
+	struct json_object *object = json_object_new_object();
+
+	fields__text(object, "cgroup", pressure->cgroup);
+	fields__text(object, "unknown", pressure->why[0] ? pressure->why : NULL);
+	return object;
+}
+
 void report__add_pressure(struct json_object *to, const struct correlation *correlation)
 {
-	const struct run_pressure *pressure = &correlation->timeline->run->pressure;
 	struct json_object *object;
 
 	if (correlation->nr == correlation->nr_keys)
 		return;
-	object = json_object_new_object();
-	fields__text(object, "cgroup", pressure->cgroup);
-	fields__text(object, "unknown", pressure->why[0] ? pressure->why : NULL);
+	object = begin_json(&correlation->timeline->run->pressure);
 	fields__list(object, "columns", correlation->nr - correlation->nr_keys, make_column,
 		     correlation);
 	fields__list(object, "intervals", correlation->timeline->nr, make_interval, correlation);
@@ -265,23 +281,16 @@ void report__add_pressure(struct json_object *to, const struct correlation *corr
 
 /* ---- without intervals ---- */
 
-static struct json_object *sum_json(const struct run *run, unsigned int at)
+static struct json_object *sum_json(const struct run *run, unsigned int at, uint64_t gained)
 {
 	const struct table_column *column = &pressure_columns[at];
-	struct json_object *object = json_object_new_object();
 	bool is_time = column->unit[0];
 	char name[RUN_NAME];
-	uint64_t gained;
 
 	snprintf(name, sizeof(name), "%.*s",
 		 (int)(strlen(column->name) - (is_time ? strlen("_ns") : 0)), column->name);
-	fields__text(object, "name", name);
-	fields__text(object, "unit", is_time ? "share" : "1/s");
-	fields__text(object, "what", column->what);
-	pressure__gained(run->pressure.table, at, &gained);
-	fields__number(object, "mean",
-		       (double)gained / (double)run->duration_ns * (is_time ? 1 : 1e9));
-	return object;
+	return mean_json(name, is_time, column->what,
+			 (double)gained / (double)run->duration_ns * (is_time ? 1 : 1e9));
 }
 
 void report__add_pressure_means(struct json_object *to, const struct run *run)
@@ -291,13 +300,11 @@ void report__add_pressure_means(struct json_object *to, const struct run *run)
 
 	if (!to || !run->pressure.table || !run->duration_ns)
 		return;
-	object = json_object_new_object();
+	object = begin_json(&run->pressure);
 	columns = json_object_new_array();
-	fields__text(object, "cgroup", run->pressure.cgroup);
-	fields__text(object, "unknown", run->pressure.why[0] ? run->pressure.why : NULL);
 	for (unsigned int i = 0; i < PRESSURE_COLUMNS; i++)
 		if (pressure__gained(run->pressure.table, i, &gained))
-			json_object_array_add(columns, sum_json(run, i));
+			json_object_array_add(columns, sum_json(run, i, gained));
 	fields__put(object, "columns", columns);
 	fields__put(to, "pressure", object);
 }

@@ -102,15 +102,6 @@ less_locks() {
 	is 'without locks, these are not named' "${known[lock.lock]-}" 0
 }
 
-# The probes that explain waits do not run there either: the account is what the command is about.
-too_old() {
-	local said status=0
-
-	said=$("$latscope" where -d 1s 2>&1) || status=$?
-	is 'a kernel that is too old: exit status' $status 77
-	like 'a kernel that is too old: one line says so' "$said" $'^latscope: where cannot run on this machine: [^\n]*needs Linux 5\\.[^\n]*$'
-}
-
 states $((20 * soak))
 faulty $((50 * soak))
 lives $((${LATSCOPE_SOAK:+976000} + 24000))
@@ -118,5 +109,5 @@ sampled
 native_incident
 kernel_without BPF_FUNC_task_pt_regs BPF_FUNC_task_pt_rexs less_calls
 kernel_without btf_trace_contention_begin btf_trace_contention_begix less_locks
-kernel_without '\x00bpf_storage\x00' '\x00bpf_storagf\x00' too_old
+kernel_without '\x00bpf_storage\x00' '\x00bpf_storagf\x00' refused
 done_testing

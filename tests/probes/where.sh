@@ -6,6 +6,7 @@
 #	states ROUNDS         threads that wait for one known thing each
 #	states_on_one_cpu ROUNDS   the same to the clock read, in the VM
 #	lives_offline         on a CPU that goes offline
+#	refused               a kernel that is too old
 #	lives THREADS [ARG]   stopped, killed, traced, ... and so many threads that come and go
 #	chains ROUNDS         tokens that threads pass: the chain of each wait is known; and commits that wait for a lock, whose
 #	                      holder waits for a disk, which serves a backup
@@ -185,6 +186,21 @@ lives() {
 	else
 		skip 'lives: a 32-bit program' 'it cannot be built, or run'
 	fi
+}
+
+# ---- kernels that are too old ----
+
+# refused: with --over, probes that explain waits run in addition, or do not: the account is what the command is about
+refused() {
+	local option said status
+
+	for option in --no-why --over=1ms; do
+		status=0
+		said=$("$latscope" where $option -d 1s 2>&1) || status=$?
+		is "a kernel that is too old, with $option: exit status" $status 77
+		like "a kernel that is too old, with $option: one line says so" "$said" \
+			$'^latscope: where cannot run on this machine: [^\n]*needs Linux 5\\.[^\n]*$'
+	done
 }
 
 # ---- chains ----

@@ -377,21 +377,16 @@ static __always_inline void end_turn(struct task_struct *task, struct where_thre
 /* ---- its end ---- */
 
 /*
- * See where_witness.io_ns. NULL: the kernel does not keep it for this task, or it is wrong: where a
- * task that sleeps may stay on its run queue, it can lack the stamp of its begin (since 6.12).
+ * See where_witness.io_ns. Since 6.12 a task that sleeps may stay on its run queue, and the kernel
+ * can miss when its sleep began: then its sum is wrong.
  */
-static __always_inline struct task_delay_info *account_io(struct task_struct *task)
-{
-	if (!bpf_core_field_exists(task->delays) ||
-	    bpf_core_field_exists(struct sched_entity___delayed, sched_delayed))
-		return NULL;
-	return task->delays;
-}
-
 static __always_inline void add_io(struct where_witness *to, struct task_struct *task)
 {
-	struct task_delay_info *delays = account_io(task);
+	struct task_delay_info *delays = NULL;
 
+	if (bpf_core_field_exists(task->delays) &&
+	    !bpf_core_field_exists(struct sched_entity___delayed, sched_delayed))
+		delays = task->delays;
 	if (delays)
 		__sync_fetch_and_add(&to->io_ns, delays->blkio_delay);
 	else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The last slow block requests of threads: which disk, and whom it served meanwhile. A probe that
- * explains requests adds them; one that sees a thread wait for a disk finds them. There is one list
- * in this process, for its one thread that reads probes.
+ * The last slow block requests: which thread waited, for which disk, and what kept that disk busy.
+ * The probe of block requests adds them, and the account of threads looks them up. There is one
+ * list in this process, because one thread reads all probes.
  */
 #ifndef LATSCOPE_PROBES_KIT_WHY_REQUESTS_H
 #define LATSCOPE_PROBES_KIT_WHY_REQUESTS_H

@@ -161,7 +161,7 @@ static int add_sleeps(struct table *table, uint64_t time_ns, const struct where_
 					      where_states[WHERE_STATE(reason->what)]);
 		if (!err)
 			err = table__set_text(table, SLEEPS_CALL,
-					      calls__name(reason->what & UINT16_MAX, call));
+					      calls__name(WHERE_CALL(reason->what), call));
 		table__set_integer(table, SLEEPS_NS, gained(reason->ns, reason->ns_before));
 		table__set_integer(table, SLEEPS_TIMES,
 				   gained(reason->times, reason->times_before));

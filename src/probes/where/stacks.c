@@ -143,7 +143,7 @@ static int put(struct one *one, bool of_task, unsigned int state, struct table *
 		sanitize__text(comm, sizeof(comm), raw);
 		table__set_integer(table, SLEEP_STACKS_PID, one->key.tgid);
 		err = table__set_text(table, SLEEP_STACKS_CALL,
-				      calls__name(one->key.what & UINT16_MAX, call));
+				      calls__name(WHERE_CALL(one->key.what), call));
 		if (!err)
 			err = table__set_text(table, SLEEP_STACKS_STACK,
 					      as_text(one->key.stack, one->key.size / 8, text));

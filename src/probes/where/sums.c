@@ -126,32 +126,35 @@ static unsigned int state_of(const struct where_thread *account)
 	return state < WHERE_STATES ? state : WHERE_UNKNOWN;
 }
 
+/* How long a wait has lasted that began then, maybe before the window. */
+static uint64_t lasted_ns(const struct where_window *window, const struct where_report *report,
+			  uint64_t since_ns)
+{
+	uint64_t until_ns = report->at_ns < window->closed_ns ? report->at_ns : window->closed_ns;
+
+	return until_ns > since_ns ? until_ns - since_ns : 0;
+}
+
 /* What the kernel has not added to its own account: the wait for a CPU that goes on. */
 static uint64_t open_wait_ns(const struct where_window *window, const struct where_report *report)
 {
 	const struct where_thread *account = &report->account;
-	uint64_t since_ns = account->woken_ns, until_ns = report->at_ns;
 
-	if (!account->task || (!since_ns && state_of(account) != WHERE_READY))
-		return 0;
-	if (!since_ns)
-		since_ns = account->since_ns;
-	if (until_ns > window->closed_ns)
-		until_ns = window->closed_ns;
-	return until_ns > since_ns ? until_ns - since_ns : 0;
+	if (account->task && account->woken_ns)
+		return lasted_ns(window, report, account->woken_ns);
+	if (account->task && state_of(account) == WHERE_READY)
+		return lasted_ns(window, report, account->since_ns);
+	return 0;
 }
 
-/* The same of a wait for a disk; it may have begun before the window. */
+/* The same of a wait for a disk. */
 static uint64_t open_io_ns(const struct where_window *window, const struct where_report *report)
 {
 	const struct where_thread *account = &report->account;
-	uint64_t until_ns = report->at_ns;
 
-	if (!account->task || state_of(account) != WHERE_DISK || account->woken_ns)
+	if (!account->task || account->woken_ns || state_of(account) != WHERE_DISK)
 		return 0;
-	if (until_ns > window->closed_ns)
-		until_ns = window->closed_ns;
-	return until_ns > account->since_ns ? until_ns - account->since_ns : 0;
+	return lasted_ns(window, report, account->since_ns);
 }
 
 /* The parts that have ended, and the one that has not. */

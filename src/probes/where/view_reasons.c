@@ -78,7 +78,10 @@ struct list {
 	size_t nr;
 };
 
-/* Adds it to one of the same kind, whose text has no IDs then. No memory: it is left out. */
+/*
+ * Adds the share to the reason of the same kind. If their texts differ, only by IDs of tasks, that
+ * reason loses its IDs. Without memory, the fresh reason is left out.
+ */
 static void add(struct list *list, const struct reason *fresh)
 {
 	for (size_t i = 0; i < list->nr; i++) {
@@ -114,9 +117,9 @@ static void say_line(struct reason *reason, const struct run_probe *probe,
 		snprintf(reason->text, sizeof(reason->text), "behind %s", culprit);
 	} else if (part->of_quota && somebody) {
 		snprintf(reason->text, sizeof(reason->text), "out of the CPU quota of %s", culprit);
-	} else if (somebody && part->meanwhile) {
+	} else if (somebody && part->disk_did) {
 		/* flawfinder: ignore: as the next one */
-		snprintf(reason->text, sizeof(reason->text), part->meanwhile, culprit);
+		snprintf(reason->text, sizeof(reason->text), part->disk_did, culprit);
 	} else if (somebody && part->with) {
 		/* flawfinder: ignore: a constant of the probe, with one %s */
 		snprintf(reason->text, sizeof(reason->text), part->with, culprit);

@@ -241,8 +241,7 @@ static int add_wait(struct table *table, const struct worst *worst, uint64_t tim
 	if (!err)
 		err = table__set_text(table, WAITS_STATE, where_states[WHERE_STATE(part->what)]);
 	if (!err)
-		err = table__set_text(table, WAITS_CALL,
-				      calls__name(part->what & UINT16_MAX, call));
+		err = table__set_text(table, WAITS_CALL, calls__name(WHERE_CALL(part->what), call));
 	if (!err)
 		err = table__set_text(table, WAITS_CHAIN, chain__text(&worst->chain, names, chain));
 	if (!err)

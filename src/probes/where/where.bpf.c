@@ -271,7 +271,6 @@ SEC("iter/task")
 int read_threads(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	struct task_delay_info *delays;
 	struct where_thread *own;
 
 	if (!task)
@@ -282,13 +281,8 @@ int read_threads(struct bpf_iter__task *ctx)
 	report.of = account_key(task, own);
 	report.start_ns = task->start_time;
 	report.cgroup = task_cgroup(task);
-	report.kernel.run_ns = task->se.sum_exec_runtime;
-	report.kernel.queue_ns = task->sched_info.run_delay;
-	report.kernel.user_ns = task->utime;
-	report.kernel.system_ns = task->stime;
-	delays = account_io(task);
-	report.kernel.io_ns = delays ? delays->blkio_delay : 0;
-	report.kernel.no_io = !delays;
+	report.kernel = (struct where_witness){ 0 };
+	add_witness(&report.kernel, task);
 	report.tgid = task->tgid;
 	report.torn = 0;
 	account_name(report.comm, task);
