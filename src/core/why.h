@@ -121,7 +121,7 @@ struct why_part {
 	const char *of_all; /* if the sentence is not about one victim; NULL: as without */
 	const char *within; /* the culprit is the cgroup of the victim; NULL: as with */
 	const char *of_cgroup; /* the culprit is a cgroup; NULL: as with */
-	const char *disk_did; /* what the disk did for the culprit, %s; NULL: not of a disk */
+	const char *disk_action; /* the disk did this for the culprit, %s; NULL: not of a disk */
 	bool of_disk; /* its culprit is a disk */
 	bool of_task; /* ...a task */
 	bool of_quota; /* ...the cgroup that has the limit */

@@ -37,8 +37,8 @@ is_in() {
 	line=$(grep "^state=$1 " "$dir/states")
 	[[ $line =~ \ ns=([0-9]+).*run_ns=([0-9]+)\ queue_ns=([0-9]+) ]] || { echo "no line: $line" && return 1; }
 	wait=$((BASH_REMATCH[1] - BASH_REMATCH[2] - BASH_REMATCH[3]))
-	# 1 % for two clock reads for each wait. For what the hypervisor takes the kernel charges no thread, but one has its CPU then,
-	# or waits for it: up to a fifth is believed.
+	# 1 % for the two clock reads of each wait. CPU time that the hypervisor takes is in no account of the kernel; here the thread was
+	# on a CPU or waited for one. The test accepts up to a fifth of the wait.
 	late=$(($(more_than_kernel "$1" cpu run) + $(more_than_kernel "$1" ready queue)))
 	late=$((wait / 100 + (late < wait / 5 ? late : wait / 5)))
 	got=$(jq "[.probes[0].top_k[] | select(.comm == \"$1\") | .$2_ns.sum, .unknown_ns.sum] | add" <<<"$out")

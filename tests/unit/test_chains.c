@@ -79,7 +79,7 @@ TEST(a_lock_whose_holder_waits_for_a_disk)
 /* The thread waited for the disk, which served another meanwhile. */
 static void add_request(uint32_t tid, uint64_t from, uint64_t to, uint64_t other_ms)
 {
-	static const struct why_part part = { .disk_did = "served %s" };
+	static const struct why_part part = { .disk_action = "served %s" };
 	const struct why_served request = { .tid = tid,
 					    .begin_ns = from * MS,
 					    .end_ns = to * MS,

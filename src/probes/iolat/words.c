@@ -24,7 +24,7 @@ static const struct why_part parts[] = {
 		.name = "own",
 		.what = "others of its process were served",
 		.without = "other requests of the same process kept the disk busy",
-		.disk_did = "served %s",
+		.disk_action = "served %s",
 		.of_task = true,
 	},
 	[WHY_IOLAT_OTHER] = {
@@ -33,7 +33,7 @@ static const struct why_part parts[] = {
 		.with = "%s kept the disk busy",
 		.without = "other processes kept the disk busy",
 		.within = "its other processes kept the disk busy",
-		.disk_did = "served %s",
+		.disk_action = "served %s",
 		.of_task = true,
 	},
 	[WHY_IOLAT_LATSCOPE] = {
@@ -45,14 +45,14 @@ static const struct why_part parts[] = {
 		.what = "the disk flushed its cache",
 		.with = "%s had the disk flush its cache",
 		.without = "the disk flushed its cache",
-		.disk_did = "flushed its cache for %s",
+		.disk_action = "flushed its cache for %s",
 	},
 	[WHY_IOLAT_DISCARD] = {
 		.name = "discard",
 		.what = "the disk discarded blocks",
 		.with = "%s had the disk discard blocks",
 		.without = "the disk discarded blocks",
-		.disk_did = "discarded blocks for %s",
+		.disk_action = "discarded blocks for %s",
 	},
 	[WHY_IOLAT_REQUEUED] = {
 		.name = "requeued",
@@ -64,7 +64,7 @@ static const struct why_part parts[] = {
 		.what = "a journal was written",
 		.with = "%s wrote the journal of a file system",
 		.without = "the journal of a file system was written",
-		.disk_did = "served %s",
+		.disk_action = "served %s",
 		.of_task = true,
 	},
 	[WHY_IOLAT_WRITEBACK] = {

@@ -453,7 +453,7 @@ static void note_culprit(struct bpf_probe *probe, const struct why_event *event,
 		request->ns = ns;
 	}
 	for (unsigned int i = WHY_UNKNOWN + 1; i < probe->why->words->nr_parts; i++)
-		if (!part_of(probe, i)->disk_did && event->part_ns[i] > alone_ns)
+		if (!part_of(probe, i)->disk_action && event->part_ns[i] > alone_ns)
 			alone_ns = event->part_ns[i];
 	if (!most || request->ns <= alone_ns ||
 	    !name_culprit(probe, &most->who, most->part, request->culprit))

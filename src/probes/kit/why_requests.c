@@ -32,15 +32,15 @@ const char *why_requests__text(const struct why_served *request, uint64_t wait_n
 			       char out[WHY_REQUESTS_TEXT])
 {
 	uint64_t ns = request->ns < wait_ns ? request->ns : wait_ns;
-	char did[RUN_NAME + 32], time[UNITS_TEXT];
+	char action[RUN_NAME + 32], time[UNITS_TEXT];
 
-	if (!request->part || !request->part->disk_did || 2 * ns <= wait_ns) {
+	if (!request->part || !request->part->disk_action || 2 * ns <= wait_ns) {
 		snprintf(out, WHY_REQUESTS_TEXT, "%s", request->disk);
 		return out;
 	}
 	/* flawfinder: ignore: a constant of the probe, with one %s */
-	snprintf(did, sizeof(did), request->part->disk_did, request->culprit);
-	snprintf(out, WHY_REQUESTS_TEXT, "%s: %s %s", request->disk, did,
+	snprintf(action, sizeof(action), request->part->disk_action, request->culprit);
+	snprintf(out, WHY_REQUESTS_TEXT, "%s: %s %s", request->disk, action,
 		 units__ns(time, (double)ns));
 	return out;
 }

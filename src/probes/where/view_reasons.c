@@ -108,19 +108,19 @@ static void say_line(struct reason *reason, const struct run_probe *probe,
 		     const struct why_summary *summary, const struct why_line *line)
 {
 	const struct why_part *part = why__named(probe->name, line->part);
-	bool somebody = line->culprit && line->culprit[0] != '(';
+	bool is_named = line->culprit && line->culprit[0] != '(';
 	char culprit[WHY_CROWD];
 
-	if (somebody)
+	if (is_named)
 		why_summary__culprit(summary, line, culprit);
-	if (part->of_task && somebody && why__words(probe->name)->of_cpu) {
+	if (part->of_task && is_named && why__words(probe->name)->of_cpu) {
 		snprintf(reason->text, sizeof(reason->text), "behind %s", culprit);
-	} else if (part->of_quota && somebody) {
+	} else if (part->of_quota && is_named) {
 		snprintf(reason->text, sizeof(reason->text), "out of the CPU quota of %s", culprit);
-	} else if (somebody && part->disk_did) {
+	} else if (is_named && part->disk_action) {
 		/* flawfinder: ignore: as the next one */
-		snprintf(reason->text, sizeof(reason->text), part->disk_did, culprit);
-	} else if (somebody && part->with) {
+		snprintf(reason->text, sizeof(reason->text), part->disk_action, culprit);
+	} else if (is_named && part->with) {
 		/* flawfinder: ignore: a constant of the probe, with one %s */
 		snprintf(reason->text, sizeof(reason->text), part->with, culprit);
 	} else {
@@ -130,10 +130,10 @@ static void say_line(struct reason *reason, const struct run_probe *probe,
 				       : line->part);
 	}
 	snprintf(reason->who, sizeof(reason->who), "%s",
-		 somebody		      ? culprit
+		 is_named		      ? culprit
 		 : !strcmp(line->part, "own") ? "itself"
 					      : reason->text);
-	if (somebody && split__name_length(culprit) == strlen(culprit))
+	if (is_named && split__name_length(culprit) == strlen(culprit))
 		snprintf(reason->who, sizeof(reason->who), "%s", line->culprit); /* of several */
 }
 
