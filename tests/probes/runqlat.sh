@@ -25,12 +25,13 @@ whole() { [ "$(fact "$1" "$2.events")" = "$3" ]; }
 # their length: the kernel's is no exact reference, as its clock stands still from a wakeup to the switch that it causes.
 waited() { counted "$1" "$2" "$4"; }
 
-# near NAME KEY RUN_DELAY PCOUNT: the sum is within 0.5 % of the kernel's, if no wait is missing there and with stamps
+# near NAME KEY RUN_DELAY PCOUNT [STALL_NS]: the sum is within 0.5 % of the kernel's, if no wait is missing there and with stamps
 # (otherwise schedstat includes a sleep). Our stamps and the kernel's are taken at different moments. The clock of the run
 # queue stands still from a wakeup to the switch that it causes, so the kernel's wait is shorter: by some 20 us. It can also
-# be longer by that, if the wakeup makes the task lose the CPU. In the VM an instruction takes 4 ns, so it is twice as much.
+# be longer by that, if the wakeup makes the task lose the CPU. In the VM an instruction takes 4 ns, so it is twice as much;
+# and a CPU stands still while the other one has its turn. One such turn, of STALL_NS, can come between both moments.
 near() {
-	local low=0 off=$(($3 * 5 / 1000 + $4 * 20000${LATSCOPE_VM:+ * 2}))
+	local low=0 off=$(($3 * 5 / 1000 + $4 * 20000${LATSCOPE_VM:+ * 2 + ${5-0}}))
 
 	! whole "$1" "$2" "$4" || ! whole stamps "$2" "$4" || low=$(($3 - off))
 	is_within $low "$(fact "$1" "$2.sum_ns")" $(($3 + off)) || { echo "($2: ns waited)" && false; }
@@ -44,11 +45,13 @@ hog_window() {
 }
 
 # The sum is compared with two more clocks: it is at least the time that the hog ran, and at most the gaps that the waiter saw,
-# plus short waits. In a run that was joined, the waiter may still have slept.
+# plus short waits. In a run that was joined, the waiter may still have slept. The longest turn of the VM's other CPU made a gap
+# longer than the hog ran.
 near_hog() {
 	local joined_ns=$(($(printed hog joined) * $(printed hog run_max_ns)))
+	local stall_ns=$(($(printed hog gap_max_ns) - run_ns))
 
-	near "$1" runqlat "$(printed hog run_delay_ns)" "$(printed hog pcount)" &&
+	near "$1" runqlat "$(printed hog run_delay_ns)" "$(printed hog pcount)" "$stall_ns" &&
 		is_within $(($(printed hog run_sum_ns) - joined_ns)) "$(fact "$1" runqlat.sum_ns)" \
 			$(($(printed hog gap_sum_ns) + $(most_ns "$1" runqlat 0 $((run_ns / 2)))))
 }
