@@ -46,10 +46,10 @@ hog_window() {
 
 # The sum is compared with two more clocks: it is at least the time that the hog ran, and at most the gaps that the waiter saw,
 # plus short waits. In a run that was joined, the waiter may still have slept. The longest turn of the VM's other CPU made a gap
-# longer than the hog ran.
+# longer than the hog ran; a gap with joined runs does not show it.
 near_hog() {
 	local joined_ns=$(($(printed hog joined) * $(printed hog run_max_ns)))
-	local stall_ns=$(($(printed hog gap_max_ns) - run_ns))
+	local stall_ns=$(($(printed hog joined) ? 0 : $(printed hog gap_max_ns) - run_ns))
 
 	near "$1" runqlat "$(printed hog run_delay_ns)" "$(printed hog pcount)" "$stall_ns" &&
 		is_within $(($(printed hog run_sum_ns) - joined_ns)) "$(fact "$1" runqlat.sum_ns)" \
