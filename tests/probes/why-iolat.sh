@@ -312,7 +312,8 @@ serial() {
 }
 
 # 10 MB/s: who moves most is to blame. If the limit was used up before the victim came, it waits though little is done meanwhile;
-# then some of its time is blamed on nobody.
+# then some of its time is blamed on nobody. Whether bytes or requests are limited, only the mix of both says, which changes little:
+# this takes a hundred batches.
 limited() {
 	local unblamed=10 big
 
@@ -322,7 +323,7 @@ limited() {
 	at_most 'limited: the victim has at most 5 % of its neighbour' "$(slow "victim LIKE 'hog (%' AND culprit LIKE 'victim (%'")" \
 		$(($(slow "victim LIKE 'hog (%'") / 20))
 	like 'limited: the limit is said' "$(<"$dir/out")" "$disk is limited to [0-9.]+ MiB/s"
-	shared 'limited, two' 80 "hog $small" "big $large" || return
+	shared 'limited, two' 300 "hog $small" "big $large" || return
 	big=$(($(said big io_bytes) * 100 / ($(said big io_bytes) + $(said hog io_bytes))))
 	has_of_lost 'limited, two: the one with large requests, by their bytes' $((big - 10)) big
 }
