@@ -312,8 +312,8 @@ serial() {
 }
 
 # 10 MB/s: who moves most is to blame. If the limit was used up before the victim came, it waits though little is done meanwhile;
-# then some of its time is blamed on nobody. Whether bytes or requests are limited, only the mix of both says, which changes little:
-# this takes a hundred batches.
+# then some of its time is blamed on nobody. iolat learns from batches of requests whether the disk limits their bytes or their number.
+# The batches of these neighbours are much alike, so it needs more than a hundred of them.
 limited() {
 	local unblamed=10 big
 
