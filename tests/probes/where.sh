@@ -52,9 +52,9 @@ states_window() {
 	work
 }
 
-# over OURS KERNEL_NS: prints how much more than the kernel the thread $name had of a part, by our account
+# over OURS KERNEL: prints how much more than the kernel the thread $name had of a part, by our account
 over() {
-	local ns=$((${known[$name.$1]-0} - $2))
+	local ns=$((${known[$name.$1]-0} - ${known[$name.$2]-0}))
 
 	echo $((ns > 0 ? ns : 0))
 }
@@ -64,22 +64,20 @@ over() {
 # A wait is known to 5 us, which is 5000 instructions in the VM: two reads of the clock, and what the kernel does between the read of
 # its own and the switch, as PSI, which it leaves out of its accounts. On one CPU the part is as exact. On two, more can pass there:
 # the kernel looks for work on the other CPU; interrupts and the hypervisor take the CPU; so does the VM's other CPU, until its next
-# timer, 4 ms at most. The thread still has its CPU then, or waits for it: by so much the part can be shorter. The kernel's wait for a
-# CPU has the sleep of tasks that it moves, which hides a late switch if it is of another moment: so that of the waits alone counts.
+# timer, 4 ms at most. The thread still has its CPU then, or waits for it: by so much the part can be shorter.
 judge_state() {
 	local part=${part_of[$name]} missing=${known[$name.unknown]-0} clocks=$(($4 * 5000)) wait=$(($1 - $2 - $3)) most=$1 late got
 
 	got=${known[$name.$part]-0}
-	late=$(($(over cpu "${known[$name.run]-0}") + $(over ready "${known[$name.queue]-0}")))
+	late=$(($(over cpu run) + $(over ready queue)))
 	# Both ends of a pipe can meet at its mutex in the wait, too; with PREEMPT_RT spin locks sleep.
 	[ "$part" = lock ] || missing=$((missing + ${known[$name.lock]-0}))
 	if [[ -n ${exact-} && ${LATSCOPE_VM-} != *-rt ]]; then
 		most=$((wait + clocks)) late=0
 		# The kernel does not count the wait for a CPU of a thread that is preempted on its way to sleep.
-		! grep -qsE '\((full|lazy)\)' /sys/kernel/debug/sched/preempt || late=$(over ready "${known[$name.queue]-0}")
+		! grep -qsE '\((full|lazy)\)' /sys/kernel/debug/sched/preempt || late=$(over ready queue)
 	elif [[ -n ${LATSCOPE_VM-} && ${LATSCOPE_VM-} != *-rt ]]; then
 		within "states: $name: at most two of its switches were late" 0 $late $((8000000 + clocks))
-		late=$(($(over cpu "${known[$name.run]-0}") + $(over ready "$3")))
 	fi
 	within "states: $name: as long as its clock says" $((wait - clocks - late - missing)) "$got" "$most"
 	[ -z "${LATSCOPE_VM-}" ] || ok "states: $name: it does wait" [ "$got" -ge $(($4 * 1000000)) ]
