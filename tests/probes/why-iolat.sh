@@ -311,9 +311,9 @@ serial() {
 	has_of_lost 'serial, two: and the one with large ones' $((90 - hog)) big
 }
 
-# 10 MB/s: who moves most is to blame. If the limit was used up before the victim came, it waits though little is done meanwhile;
-# then some of its time is blamed on nobody. iolat learns from batches of requests whether the disk limits their bytes or their number.
-# The batches of these neighbours are much alike, so it needs more than a hundred of them.
+# 10 MB/s: the process that moves most bytes is to blame. If the limit was used up before the victim's request came, it waits while
+# the disk does little, and for that part of its wait nobody is to blame. To tell a limit of bytes from a limit of requests, iolat
+# compares batches of requests that have another mix of sizes. Here the mix changes little, so it needs more than a hundred batches.
 limited() {
 	local unblamed=10 big
 
