@@ -13,7 +13,7 @@ modules: $(KMOD:%=$(KMOD_OUT)/%.ko) ## Build the kernel modules for the running 
 # itself: else the kernel's make could not use the jobs of -j.
 copied = test -e $(KDIR)/Makefile || \
 	{ echo "no kernel headers at $(KDIR): install linux-headers-$(KERNEL), or name their directory by KDIR=" >&2; exit 1; }; \
-	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && cp -r $(1) "$$dir"
+	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && trap 'exit 1' INT TERM && cp -r $(1) "$$dir"
 
 .SECONDEXPANSION:
 $(KMOD_OUT)/%.ko: $$(wildcard kmod/$$*/*) $(wildcard include/*/*.h include/*/*/*.h)
