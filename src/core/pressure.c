@@ -55,3 +55,13 @@ bool pressure__gained(const struct table *table, enum pressure_column column, ui
 	*gained = (uint64_t)sum->sum;
 	return true;
 }
+
+bool pressure__rate(const struct table *table, enum pressure_column column, double *rate)
+{
+	uint64_t gained;
+
+	if (!pressure__gained(table, column, &gained) || !table__last_ns(table))
+		return false;
+	*rate = (double)gained / (double)table__last_ns(table);
+	return true;
+}

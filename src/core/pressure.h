@@ -39,4 +39,10 @@ extern const struct table_column pressure_columns[PRESSURE_COLUMNS];
 /* What a column gained in all folded rows; `table` may be NULL. False: it is unknown. */
 bool pressure__gained(const struct table *table, enum pressure_column column, uint64_t *gained);
 
+/*
+ * The same per ns of the readings, which end a little later than the window: of a stall its share
+ * of the time.
+ */
+bool pressure__rate(const struct table *table, enum pressure_column column, double *rate);
+
 #endif

@@ -184,6 +184,11 @@ size_t table__rows(const struct table *table)
 	return table->rows.nr;
 }
 
+uint64_t table__last_ns(const struct table *table)
+{
+	return table->last_ns;
+}
+
 uint64_t table__time_ns(const struct table *table, size_t row)
 {
 	assert(row < table->rows.nr);

@@ -86,6 +86,7 @@ int table__set_text(struct table *table, unsigned int column, const char *value)
 int table__copy_row(struct table *table, const struct table *from, size_t row, uint64_t time_ns);
 
 size_t table__rows(const struct table *table);
+uint64_t table__last_ns(const struct table *table); /* of the last row, also a folded one */
 uint64_t table__time_ns(const struct table *table, size_t row);
 struct table_value table__value(const struct table *table, size_t row, unsigned int column);
 

@@ -34,15 +34,14 @@ static const struct {
 	{ PRESSURE_IO_SOME, "I/O pressure" },
 };
 
-/* The mean over intervals `from` to `to`, by their length; NAN: it is known in none. */
+/* The mean over intervals `from` to `to`, by the time of their readings; NAN: known in none. */
 static double mean_over(const struct correlation *correlation,
 			const struct correlation_series *series, size_t from, size_t to)
 {
-	const struct timeline *timeline = correlation->timeline;
 	double sum = 0, length = 0;
 
-	for (size_t i = from; i < to && i < timeline->nr; i++) {
-		double ns = (double)(timeline->end_ns[i] - timeline->start_ns[i]);
+	for (size_t i = from; i < to && i < correlation->timeline->nr; i++) {
+		double ns = (double)correlation->read_ns[i];
 
 		if (isnan(series->values[i]))
 			continue;
@@ -281,7 +280,7 @@ void report__add_pressure(struct json_object *to, const struct correlation *corr
 
 /* ---- without intervals ---- */
 
-static struct json_object *sum_json(const struct run *run, unsigned int at, uint64_t gained)
+static struct json_object *sum_json(unsigned int at, double rate)
 {
 	const struct table_column *column = &pressure_columns[at];
 	bool is_time = column->unit[0];
@@ -289,22 +288,21 @@ static struct json_object *sum_json(const struct run *run, unsigned int at, uint
 
 	snprintf(name, sizeof(name), "%.*s",
 		 (int)(strlen(column->name) - (is_time ? strlen("_ns") : 0)), column->name);
-	return mean_json(name, is_time, column->what,
-			 (double)gained / (double)run->duration_ns * (is_time ? 1 : 1e9));
+	return mean_json(name, is_time, column->what, rate * (is_time ? 1 : 1e9));
 }
 
 void report__add_pressure_means(struct json_object *to, const struct run *run)
 {
 	struct json_object *object, *columns;
-	uint64_t gained;
+	double rate;
 
-	if (!to || !run->pressure.table || !run->duration_ns)
+	if (!to || !run->pressure.table || !table__last_ns(run->pressure.table))
 		return;
 	object = begin_json(&run->pressure);
 	columns = json_object_new_array();
 	for (unsigned int i = 0; i < PRESSURE_COLUMNS; i++)
-		if (pressure__gained(run->pressure.table, i, &gained))
-			json_object_array_add(columns, sum_json(run, i, gained));
+		if (pressure__rate(run->pressure.table, i, &rate))
+			json_object_array_add(columns, sum_json(i, rate));
 	fields__put(object, "columns", columns);
 	fields__put(to, "pressure", object);
 }

@@ -201,7 +201,7 @@ static int read_values(struct correlation *correlation, struct rundb *db)
 {
 	const struct table *pressure = correlation->timeline->run->pressure.table;
 	struct run_interval interval;
-	uint64_t since_ns = 0;
+	uint64_t since_ns = 0, read_ns;
 	int got;
 
 	rundb__rewind(db, false);
@@ -212,8 +212,11 @@ static int read_values(struct correlation *correlation, struct rundb *db)
 		if (!i)
 			since_ns = interval.start_ns;
 		take_values(correlation, i, since_ns);
-		if (pressure && table__rows(pressure))
-			since_ns = table__time_ns(pressure, table__rows(pressure) - 1);
+		if (!pressure || !table__rows(pressure))
+			continue;
+		read_ns = table__time_ns(pressure, table__rows(pressure) - 1);
+		correlation->read_ns[i] = read_ns > since_ns ? read_ns - since_ns : 0;
+		since_ns = read_ns;
 	}
 	return 0;
 }
@@ -380,6 +383,9 @@ int correlation__read(struct correlation *correlation, const struct timeline *ti
 	err = start(correlation);
 	if (err || !correlation->nr)
 		return err;
+	correlation->read_ns = calloc(timeline->nr + 1, sizeof(*correlation->read_ns));
+	if (!correlation->read_ns)
+		return -ENOMEM;
 	err = read_values(correlation, db);
 	return err ? err : compare_families(correlation);
 }
@@ -388,5 +394,7 @@ void correlation__clear(struct correlation *correlation)
 {
 	for (unsigned int i = 0; i < correlation->nr; i++)
 		free(correlation->series[i].values);
+	free(correlation->read_ns);
+	correlation->read_ns = NULL;
 	correlation->nr = 0;
 }

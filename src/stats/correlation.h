@@ -58,6 +58,7 @@ struct correlation {
 	const struct timeline *timeline;
 	struct correlation_series series[CORRELATION_SERIES]; /* those of the pressure are last */
 	unsigned int nr, nr_keys; /* all; of the tables of probes */
+	uint64_t *read_ns; /* of the pressure, by interval: since the reading before it */
 };
 
 /* NULL: the pressure was not recorded. */

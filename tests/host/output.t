@@ -38,7 +38,7 @@ is 'report --json is the same as record --json, and the time line' \
 	"$(jq -S 'del(.timeline, .correlation, .contributors, .pressure)' <<<"$out")" "$(jq -S 'del(.pressure)' <<<"$whole")"
 ok 'and its pressure, there by interval' jq -es '(.[0].pressure.columns | INDEX(.name)) as $kept |
 	.[1].pressure.columns | length > 5 and all($kept[.name] as $k | [.unit, .what] == ($k | [.unit, .what]) and
-		(.unit != "share" or (.mean - $k.mean | fabs) < 0.02))' <<<"$out$whole"
+		(.unit != "share" or (.mean - $k.mean | fabs) < 0.001))' <<<"$out$whole"
 run report --intervals --json "$kept"
 is 'report --intervals --json is the same as record -i --json' "$out" "$parts"
 run record -v --top 3 --by process,thread,cgroup,disk,op,mode,type --tail-us 64,iolat=4000,runqlat=100 --label name=twice -o "$dir/text" -- \

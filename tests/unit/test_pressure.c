@@ -226,8 +226,8 @@ static struct run_probe *cover(const char *name, const char *filter, int64_t sta
 	probe->total.metrics[why__words(name)->metric].hist.sum_ns = samples_ns;
 	assert_int_equal(table__new(&covered.pressure.table, pressure_columns, PRESSURE_COLUMNS),
 			 0);
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(table__add_row(covered.pressure.table, 1), 0);
+	for (uint64_t i = 1; i <= 2; i++) {
+		assert_int_equal(table__add_row(covered.pressure.table, i * 5000000000), 0);
 		table__set_integer(covered.pressure.table, PRESSURE_MEMORY_SOME, stall_ns / 2);
 		table__set_integer(covered.pressure.table, PRESSURE_IO_SOME, stall_ns / 2);
 		table__set_integer(covered.pressure.table, PRESSURE_MEMORY_HIGH, 85);
@@ -263,10 +263,13 @@ TEST(without_intervals_json_has_the_means, NULL, uncover)
 {
 	struct json_object *object = json_object_new_object();
 
-	cover("memlat", "cgroup a", 6200000000, 0);
+	assert_int_equal(table__new(&covered.pressure.table, pressure_columns, PRESSURE_COLUMNS),
+			 0);
 	report__add_pressure_means(object, &covered);
-	assert_int_equal(json_object_object_length(object), 0); /* of no time */
-	covered.duration_ns = 10000000000;
+	assert_int_equal(json_object_object_length(object), 0); /* never read */
+	uncover();
+	cover("memlat", "cgroup a", 6200000000, 0);
+	covered.duration_ns = 9900000000; /* it was read 0.1 s later */
 	report__add_pressure_means(object, &covered);
 	assert_field(object, "pressure/cgroup", "\"/a\"");
 	assert_field(object, "pressure/unknown", "null");

@@ -127,13 +127,12 @@ static const struct {
 static void add_pressure(struct wrap *wrap, const struct run *run)
 {
 	const char *before = "; PSI: ";
-	uint64_t gained;
+	double share;
 
 	for (size_t i = 0; i < sizeof(pressures) / sizeof(pressures[0]); i++) {
-		if (!pressure__gained(run->pressure.table, pressures[i].column, &gained))
+		if (!pressure__rate(run->pressure.table, pressures[i].column, &share))
 			continue;
-		wrap__add(wrap, "%s%s %.0f %%", before, pressures[i].name,
-			  100 * fmin(accounts__share((double)gained, (double)run->duration_ns), 1));
+		wrap__add(wrap, "%s%s %.0f %%", before, pressures[i].name, 100 * fmin(share, 1));
 		before = ", ";
 	}
 	if (*before == ';' && run->pressure.why[0])
