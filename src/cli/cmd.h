@@ -17,6 +17,7 @@ enum exit_code {
 };
 
 int cmd_record(int argc, char **argv); /* and probes, why and top, by argv[0] */
+int cmd_answer(int argc, char **argv); /* without a command: argv[0] is not looked at */
 int cmd_report(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_ab(int argc, char **argv);

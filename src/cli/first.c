@@ -26,29 +26,6 @@ static const char *sudo(void)
 	return geteuid() || getenv("SUDO_UID") ? "sudo " : "";
 }
 
-void first__steps(void)
-{
-	static const struct {
-		const char *arguments, *question;
-	} steps[] = {
-		{ "doctor", "what can this machine measure?" },
-		{ "record -d 10s", "measure for ten seconds" },
-		{ "why -d 10s", "what was slow, and who caused it?" },
-	};
-	char line[LINE];
-	int width = snprintf(line, sizeof(line), "%s%s record -d 10s", sudo(), program());
-
-	fputs("latscope measures how long page faults, waits for a CPU and block I/O take.\n\n",
-	      stderr);
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		snprintf(line, sizeof(line), "%s%s %s", sudo(), program(), steps[i].arguments);
-		fprintf(stderr, "  %-*s     %s\n", width, line, steps[i].question);
-	}
-	fprintf(stderr,
-		"\n'%s --help' lists the commands, 'man latscope' has a five-minute tutorial.\n",
-		program());
-}
-
 void first__next(bool probes, bool privileges)
 {
 	if (!probes)
@@ -58,5 +35,5 @@ void first__next(bool probes, bool privileges)
 	else if (!privileges)
 		puts("Next: man latscope    (section PRIVILEGES says what the user needs)");
 	else
-		printf("Next: %s%s record -d 10s\n", sudo(), program());
+		printf("Next: %s%s\n", sudo(), program());
 }

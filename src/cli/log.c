@@ -39,8 +39,8 @@ static void problem(const char *what, const char *why, const char *todo)
 {
 	char line[LINE];
 
-	snprintf(line, sizeof(line), "latscope: %s%s%s%s%s", what, why ? ": " : "", why ? why : "",
-		 todo ? "; " : "", todo ? todo : "");
+	snprintf(line, sizeof(line), "latscope: %s%s%s%s%s", what, *what && why ? ": " : "",
+		 why ? why : "", todo ? "; " : "", todo ? todo : "");
 	print(line);
 }
 
@@ -68,8 +68,8 @@ void log__usage(const char *command, const char *text)
 {
 	char line[LINE];
 
-	snprintf(line, sizeof(line), "latscope %s: %s; try 'latscope %s --help'", command, text,
-		 command);
+	snprintf(line, sizeof(line), "latscope%s%s: %s; try 'latscope%s%s --help'",
+		 *command ? " " : "", command, text, *command ? " " : "", command);
 	print(line);
 }
 

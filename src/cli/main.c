@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include <core/nearest.h>
 #include <print/streams.h>
 
 #include "cmd.h"
 #include "complete.h"
 #include "complete_values.h"
-#include "first.h"
 #include "log.h"
 #include "probe_command.h"
 #include "version.h"
@@ -76,12 +75,15 @@ static void help(FILE *out)
 	struct command all[MOST_COMMANDS];
 	size_t nr = list_commands(all);
 
-	fprintf(out, "Usage: latscope COMMAND [OPTION...] [-- WORKLOAD ARG...]\n"
-		     "Latency of memory, CPU and disk on Linux, as distributions.\n\n");
+	fprintf(out, "Usage: latscope [-d TIME] [-p PID] [--comm NAME] [--cgroup PATH] [-o DIR]\n"
+		     "  or:  latscope COMMAND [OPTION...] [-- WORKLOAD ARG...]\n"
+		     "The first says after ten seconds what waits, because of whom. Commands:\n\n");
 	for (size_t i = 0; i < nr; i++)
 		fprintf(out, "  %-9s %s\n", all[i].name, all[i].help);
 	fprintf(out, "\n"
 		     "Run 'latscope COMMAND --help' for the options of a command.\n\n"
+		     "  sudo latscope\n"
+		     "  sudo latscope --cgroup web.service\n"
 		     "  sudo latscope record -d 10s -o runs/ -- ./workload\n"
 		     "  sudo latscope runqlat --by process -d 5s\n"
 		     "  latscope report runs/20260102T030405Z\n");
@@ -107,6 +109,20 @@ static int complete(int argc, char **argv)
 	return find_command(argv[0], &command) ? command.function(1, line) : EXIT_DONE;
 }
 
+static int unknown(const char *name)
+{
+	struct command all[MOST_COMMANDS];
+	size_t nr = list_commands(all);
+	struct nearest nearest = { 0 };
+	char todo[RUN_TEXT];
+
+	for (size_t i = 0; i < nr; i++)
+		nearest__add(&nearest, name, all[i].name);
+	snprintf(todo, sizeof(todo), "did you mean '%s'?", nearest.name);
+	log__error(name, "unknown command", nearest.name ? todo : "see 'latscope --help'");
+	return EXIT_USAGE;
+}
+
 /* The options of a command: latscope help record. */
 static int help_of(char *name)
 {
@@ -115,21 +131,15 @@ static int help_of(char *name)
 
 	if (find_command(name, &command))
 		return command.function(2, argv);
-	log__error(name, "unknown command", "see 'latscope --help'");
-	return EXIT_USAGE;
+	return unknown(name);
 }
 
 static int run(int argc, char **argv)
 {
 	struct command command;
 
-	if (argc < 2) {
-		if (isatty(STDERR_FILENO))
-			first__steps();
-		else
-			help(stderr);
-		return EXIT_USAGE;
-	}
+	if (argc < 2)
+		return cmd_answer(argc, argv);
 	if (!strcmp(argv[1], "help") && argc > 2)
 		return help_of(argv[2]);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
@@ -142,10 +152,11 @@ static int run(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--complete") && argc > 2)
 		return complete(argc - 2, argv + 2);
+	if (argv[1][0] == '-')
+		return cmd_answer(argc, argv);
 	if (find_command(argv[1], &command))
 		return command.function(argc - 1, argv + 1);
-	log__error(argv[1], "unknown command", "see 'latscope --help'");
-	return EXIT_USAGE;
+	return unknown(argv[1]);
 }
 
 int main(int argc, char **argv)

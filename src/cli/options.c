@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <core/cpu_list.h>
+#include <core/nearest.h>
 #include <core/sanitize.h>
 #include <core/split.h>
 #include <core/units.h>
@@ -459,6 +460,22 @@ struct option_match options__match(const struct option_table *tables, const char
 	return match;
 }
 
+static int unknown_option(struct options *options, const struct option_table *tables,
+			  const char *word, size_t len)
+{
+	struct nearest nearest = { 0 };
+	char name[RUN_NAME];
+
+	snprintf(name, sizeof(name), "%.*s", (int)len, word + 2);
+	for (; tables->rows; tables++)
+		for (const struct option_row *row = tables->rows; options__more(row); row++)
+			if (row->name && row->help)
+				nearest__add(&nearest, name, row->name);
+	return nearest.name ? options__fail(options, "unknown option '%s' (did you mean --%s?)",
+					    word, nearest.name)
+			    : options__fail(options, "unknown option '%s'", word);
+}
+
 /* argv[*i] is "--name" or "--name=value", or a part of the name that only one option has. */
 static int parse_long(struct options *options, const struct option_table *tables, char **argv,
 		      int *i)
@@ -468,7 +485,7 @@ static int parse_long(struct options *options, const struct option_table *tables
 	struct option_match match = options__match(tables, word + 2, len, 0);
 
 	if (!match.nr)
-		return options__fail(options, "unknown option '%s'", word);
+		return unknown_option(options, tables, word, len);
 	if (match.nr > 1)
 		return options__fail(options, "ambiguous option '%s'", word);
 	if (!match.row->argument && text)
@@ -562,7 +579,7 @@ static void print_help(const struct option_table *tables, const struct usage *us
 		}
 		*option++ = (struct argp_option){ 0 };
 	}
-	snprintf(name, sizeof(name), "latscope %s", command);
+	snprintf(name, sizeof(name), "latscope%s%s", *command ? " " : "", command);
 	argp_help(&root, out, ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC, name);
 }
 

@@ -431,6 +431,8 @@ static int print_result(const struct record *record)
 		.has_table = has_table(record),
 		.is_why = record->kind->explains,
 		.is_account = record->kind->accounts,
+		.answers = record->kind->answers,
+		.explains = record->why.wanted && !record->kind->accounts,
 		.folded = record->folded,
 		.has_printed =
 			record->its->prints && record->its->prints(own_of(record, record->only)),
@@ -646,18 +648,35 @@ static int run_command(struct record *record)
 	return code;
 }
 
-int cmd_record(int argc, char **argv)
+static int run_kind(struct record *record, int argc, char **argv)
 {
-	struct record record = { .command = argv[0],
-				 .only = probe__find(argv[0]),
-				 .kind = record_kind__find(argv[0], probe__find(argv[0])),
-				 .argc = argc,
-				 .argv = argv };
 	int code;
 
-	record.its = probe_command__of(record.only);
-	code = run_command(&record);
+	record->command = argv[0];
+	record->argc = argc;
+	record->argv = argv;
+	record->its = probe_command__of(record->only);
+	code = run_command(record);
 	for (size_t i = 0; i < RUN_PROBES; i++)
-		free(record.own[i]);
+		free(record->own[i]);
 	return code;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record record = { .only = probe__find(argv[0]),
+				 .kind = record_kind__find(argv[0], probe__find(argv[0])) };
+
+	return run_kind(&record, argc, argv);
+}
+
+int cmd_answer(int argc, char **argv)
+{
+	struct record record = { .kind = record_kind__find("", NULL) };
+
+	for (size_t i = 0; probe_list[i]; i++)
+		if (probe_list[i]->accounts)
+			record.only = probe_list[i];
+	argv[0] = "";
+	return run_kind(&record, argc, argv);
 }

@@ -19,6 +19,8 @@ struct record_kind {
 	struct usage usage;
 	const char *dir; /* of the recording without -o; NULL: none is kept */
 	bool explains; /* only the slow samples: why */
+	bool answers; /* prints the first answer: record, and what runs without a command */
+	uint64_t duration_ns; /* without -d and a workload; 0: until Ctrl-C */
 	bool on_screen; /* top */
 };
 
@@ -28,7 +30,7 @@ struct record_why {
 	struct why_request request;
 };
 
-#define RECORD_ROWS (2 * RUN_PROBES + 7) /* options add probes; then those of record */
+#define RECORD_ROWS (2 * RUN_PROBES + 8) /* options add probes; then those of record */
 
 struct record {
 	const char *command;
@@ -45,7 +47,7 @@ struct record {
 	struct restore *lent; /* gives the recording back to root */
 	struct option_row rows[RECORD_ROWS]; /* of record and top */
 	bool with_report; /* of record */
-	bool account_alone; /* of a probe that accounts: the others do not run */
+	bool without_why; /* slow samples are not explained; of an account: no other probe runs */
 	bool folded; /* of the same: it prints stacks */
 	/* One for each probe, in the order of probe_list: */
 	void *own[RUN_PROBES]; /* what new() of the probe's command returned */

@@ -41,8 +41,10 @@ static int set_over(struct options *options, void *at, const char *text)
 static const struct option_row record_rows[] = {
 	{ .help = "Slow samples:" },
 	{ WHY },
-	{ OVER },
+	{ "over", 0, "LIMIT", "Explain what took longer: 1ms, p99.9 (1ms; with --why p99)",
+	  OPT_CALL_ON(set_over, why) },
 	{ EVENTS },
+	{ "no-why", 0, NULL, "Do not explain slow samples: costs less", OPT_FLAG(without_why) },
 	{ .help = "Result:" },
 	{ "report", 0, NULL, "Print what report prints: time line, correlation",
 	  OPT_FLAG(with_report) },
@@ -70,9 +72,15 @@ static const struct option_row account_rows[] = {
 	  OPT_CALL_ON(set_over, why) },
 	{ EVENTS },
 	{ "no-why", 0, NULL, "The parts without who caused waits: costs less",
-	  OPT_FLAG(account_alone) },
+	  OPT_FLAG(without_why) },
 	{ "folded", 0, NULL, "Print the stacks of long sleeps for flamegraph.pl: in us",
 	  OPT_FLAG(folded) },
+	{ 0 },
+};
+
+static const struct option_row answer_rows[] = {
+	{ "over", 0, "LIMIT", "Say who caused waits of this time or more (1ms)",
+	  OPT_CALL_ON(set_over, why) },
 	{ 0 },
 };
 
@@ -83,10 +91,22 @@ static const struct option_row top_rows[] = {
 	{ 0 },
 };
 
+static const char answer_doc[] =
+	"Measures the machine, or what the filters select, for ten seconds, and says on one screen "
+	"who waited for what, because of whom, and what to do next. Ctrl-C ends it sooner. With a "
+	"workload, it is about that and its children.\v"
+	"Examples:\n"
+	"  latscope                                  the machine\n"
+	"  latscope -p 1234                          one process\n"
+	"  latscope --cgroup web.service -d 1m       a service, for a minute\n"
+	"  latscope -o runs/ -- ./workload           a command; the recording is kept\n\n"
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
+
 static const char record_doc[] =
-	"Measures page-fault, run-queue and block-I/O latency of the whole machine at the same "
-	"time. Writes the histograms, their summaries and run.db into a new directory. With a "
-	"workload, it measures until the workload ends.\v"
+	"Measures page faults, waits for a CPU, block I/O and the whole time of threads of the "
+	"machine at the same time. Prints who waited for what, because of whom; -v and report "
+	"print the histograms, too. Writes these, their summaries and run.db into a new directory. "
+	"With a workload, it measures until the workload ends.\v"
 	"Examples:\n"
 	"  latscope record -d 10s                    ten seconds, into runs/\n"
 	"  latscope record -o runs/ -- make -j8      while a command runs\n"
@@ -160,7 +180,17 @@ static const struct record_kind kinds[] = {
 		     .title = "Additional probes:",
 		     .doc = record_doc,
 		     WORKLOAD_ARGS },
-	  .dir = OUTPUT_DIR },
+	  .dir = OUTPUT_DIR,
+	  .answers = true },
+	{ .command = "",
+	  .accounts = true,
+	  .usage = { .groups = OPTIONS_WINDOW | OPTIONS_FILTER | OPTIONS_OUTPUT | WORKLOAD,
+		     .rows = answer_rows,
+		     .title = "Threshold:",
+		     .doc = answer_doc,
+		     WORKLOAD_ARGS },
+	  .answers = true,
+	  .duration_ns = 10000000000ULL },
 	{ .command = "why",
 	  .usage = { .groups = CHOICE | WORKLOAD,
 		     .rows = why_rows,
@@ -280,15 +310,20 @@ static int check_why(struct record *record)
 
 	if (record->kind->on_screen)
 		record->why.wanted = !record->top.without_why;
+	if (record->kind->answers && !record->without_why && !record->why.wanted &&
+	    !record->why.over)
+		record->why.request.over_ns = ACCOUNT_OVER_NS;
+	if (record->kind->answers && record->without_why && record->why.wanted)
+		return options__fail(options, "--why and --no-why exclude each other");
 	if (record->kind->accounts)
-		record->why.wanted = !record->account_alone;
+		record->why.wanted = !record->without_why;
 	if (record->kind->accounts && by & (by - 1))
 		return options__fail(options,
 				     "--by takes one of process, thread, cgroup, and call, "
 				     "state");
 	if (record->kind->accounts && record->why.wanted && !record->why.over)
 		record->why.request.over_ns = ACCOUNT_OVER_NS;
-	if (!record->why.wanted && !only)
+	if (!record->why.wanted && !only && (record->without_why || !record->kind->answers))
 		return record->why.over || record->why.request.events
 			       ? options__fail(options, "--over and --events need --why")
 			       : 0;
@@ -308,7 +343,7 @@ static int check_folded(struct record *record)
 {
 	struct options *options = &record->options;
 
-	if (record->account_alone)
+	if (record->without_why)
 		return options__fail(options, "--folded needs what --no-why leaves out");
 	if (options->json || options->csv || options->interval_ns)
 		return options__fail(options, "--folded prints stacks; leave out --json, --csv and "
@@ -323,6 +358,8 @@ static int check(struct record *record, void *own)
 
 	if (err)
 		return err;
+	if (!options->duration_ns && !options->nr_args)
+		options->duration_ns = record->kind->duration_ns;
 	if (options->csv && !record->only)
 		return options__fail(options, "--csv is for one probe; the recording's directory "
 					      "has the CSV of each");

@@ -80,17 +80,13 @@ static int print_csv(const struct result *result)
 	return 0;
 }
 
-static int print_text(const struct result *result)
+/* All probes, one after the other. */
+static int print_probes(const struct result *result)
 {
 	const struct run *run = result->run;
 	struct text_style style = style_of(result);
 	int err = 0;
 
-	if (result->is_account)
-		return print_account(result);
-	text__run(stdout, run);
-	if (result->is_why)
-		return print_why(result);
 	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
 		if (run->probes[i].table)
 			err = print_table(result, &run->probes[i]);
@@ -101,6 +97,34 @@ static int print_text(const struct result *result)
 	}
 	why_text__missing_names(stdout, run);
 	return err;
+}
+
+/* The first answer is enough, unless more was asked for, or no account could be had. */
+static int print_answer(const struct result *result)
+{
+	bool more = result->options->verbose || result->explains;
+	int err;
+
+	if (more)
+		text__run(stdout, result->run);
+	err = probe_view__print_answer(stdout, result->run);
+	if (err < 0 || (err && !more))
+		return err < 0 ? err : 0;
+	if (!more)
+		text__run(stdout, result->run);
+	else if (err)
+		putchar('\n');
+	return print_probes(result);
+}
+
+static int print_text(const struct result *result)
+{
+	if (result->answers)
+		return print_answer(result);
+	if (result->is_account)
+		return print_account(result);
+	text__run(stdout, result->run);
+	return result->is_why ? print_why(result) : print_probes(result);
 }
 
 static int print_json(const struct result *result)

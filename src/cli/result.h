@@ -13,6 +13,8 @@ struct result {
 	bool has_table; /* of the one probe; its CSV was printed during the window */
 	bool has_printed; /* the probe printed text during the window */
 	bool is_why; /* why the slow samples were slow comes first */
+	bool answers; /* with the first answer */
+	bool explains; /* --why: and why the slow samples were slow */
 	bool is_account; /* the parts of all time; of each other probe, why it was slow */
 	bool folded; /* the stacks of long sleeps instead */
 	const char *recording; /* print what report prints, from there; NULL: the probes alone */

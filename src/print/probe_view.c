@@ -30,6 +30,18 @@ const struct probe_view *probe_view__of(const struct run_probe *probe)
 	return NULL;
 }
 
+int probe_view__print_answer(FILE *out, const struct run *run)
+{
+	const struct probe_view *view;
+
+	for (unsigned int i = 0; i < run->nr_probes; i++) {
+		view = run->probes[i].refused[0] ? NULL : probe_view__of(&run->probes[i]);
+		if (view && view->print_answer)
+			return view->print_answer(out, run, &run->probes[i]) ?: 1;
+	}
+	return 0;
+}
+
 const struct run_probe *probe_view__of_bars(const struct run *run)
 {
 	const struct probe_view *view;

@@ -27,6 +27,8 @@ struct probe_view {
 	/* The table of the window. 0 or -ENOMEM. */
 	int (*print)(FILE *out, const struct run *run, const struct run_probe *probe,
 		     const struct text_style *style);
+	/* The first answer, of all that the run has: at most 24 lines. 0 or -ENOMEM. */
+	int (*print_answer)(FILE *out, const struct run *run, const struct run_probe *probe);
 	bool prints_recordings; /* ...also in a report; else that prints it as any table */
 	/* The same of an interval, for -i; NULL: as any table. */
 	int (*print_interval)(FILE *out, const struct run_probe *probe,
@@ -66,6 +68,9 @@ struct probe_view {
 
 /* The probe of the run that divides the time of threads, and can; NULL: there is none. */
 const struct run_probe *probe_view__of_bars(const struct run *run);
+
+/* The first answer, if a probe of the run can give it. 1: it did; 0: none can; or -ENOMEM. */
+int probe_view__print_answer(FILE *out, const struct run *run);
 
 /* NULL: it has none, or another table than it knows. */
 const struct probe_view *probe_view__of(const struct run_probe *probe);

@@ -50,6 +50,12 @@ int whole__print_text(FILE *out, const struct text_style *style, const struct ru
 
 	text__run(out, run);
 	text__incomplete(out, run);
+	if (run->nr_probes > 1) {
+		err = probe_view__print_answer(out, run);
+		if (err > 0)
+			fputc('\n', out);
+		err = err < 0 ? err : 0;
+	}
 	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
 		view = probe_view__of(&run->probes[i]);
 		if (view && view->prints_recordings)

@@ -55,7 +55,7 @@ is 'latscope.1 has the probes of README' "$(section latscope.1 DESCRIPTION | sed
 	"$(sed -nE '/^\| probe \| measures/,/^$/ s/^\| `([a-z]+)` .*/\1/p' README.md)"
 mapfile -t commands < <(terms latscope.1 COMMANDS | grep -vx help)
 # The page is also that of the probes, of which some cannot explain their samples.
-only_record='^--report$\|^--rmid$\|^--softirq$\|^--tiers$' only_explaining='^--why$\|^--over LIMIT$\|^--events N$'
+only_record='^--no-why$\|^--report$\|^--rmid$\|^--softirq$\|^--tiers$' only_explaining='^--why$\|^--over LIMIT$\|^--events N$'
 for command in "${commands[@]}"; do
 	case $command in
 	memlat | runqlat | iolat) page='latscope-record.1' without=$only_record ;;

@@ -95,7 +95,8 @@ wrong 'a room that is no number' "--events 'many'" why --events many
 wrong 'too much room for events' '--events 65537: use a number from 1 to 65536' why --events 65537
 wrong 'a split that is no task' '--by takes one of process, thread, cgroup' why --by disk
 wrong 'two splits' '--by takes one of process, thread, cgroup' why --by process,cgroup
-wrong 'record: --over without --why' '--over and --events need --why' record --over 1ms
+wrong 'record: --over without what it explains' '--over and --events need --why' record --no-why --over 1ms
+wrong 'record: both' '--why and --no-why exclude each other' record --no-why --why
 wrong 'CSV on the terminal' '--csv is for one probe' why --csv
 wrong 'an unknown method' "--method 'fast': unknown method" why --method fast
 wrong 'runqlat: --over without --why' '--over and --events need --why' runqlat --over 1ms

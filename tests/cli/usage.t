@@ -4,9 +4,11 @@
 # Wrong usage: one line, and exit status 2, for root and others. --help is complete. tests/unit/test_options.c has the common options.
 . "$(dirname "$0")/cli.sh"
 
-check 'no command' 2 '^Usage: latscope COMMAND.* record .* report ' ''
 refuses 'an unknown command' 2 "nosuch: unknown command; see 'latscope --help'" nosuch
-refuses 'an unknown option before the command' 2 '--nosuch: unknown command' --nosuch
+refuses 'a command with a letter too many' 2 "reccord: unknown command; did you mean 'record'?" reccord
+refuses 'a command with two letters swapped' 2 "hwy: unknown command; did you mean 'why'?" hwy
+refuses 'an unknown option without a command' 2 "unknown option '--nosuch'; try 'latscope --help'" --nosuch
+refuses 'an option with a letter missing' 2 "unknown option '--duraton' \(did you mean --duration\?\)" record --duraton 3
 wrong 'an unknown option' "unknown option '--nosuch'" record --nosuch
 wrong 'an option of another command' "unknown option '--seed'" record --seed 1
 wrong 'a duration that overflows' '--duration 9{30}: .* up to 30 days' record -d "$(printf '9%.0s' {1..30})"
@@ -62,22 +64,10 @@ check 'load dio --help: the part of the text that is about it' 0 '' '--size=SIZE
 wrong 'load for no time' "--duration 'x': invalid duration" load hog -d x
 wrong 'load by too many' '--tasks [0-9]+: use a number from 1' load hog --tasks 1000000
 
-# first_minute COMMAND: what "latscope" alone prints on a terminal, called by this COMMAND
-first_minute() { PATH=$built:$PATH script -qec "$1" /dev/null </dev/null | tr -d '\r'; }
-steps=' latscope doctor .* latscope record -d 10s .* latscope why '
-like 'alone on a terminal, it says what to try' "$(SUDO_UID=1000 first_minute latscope)" "${steps// latscope/ sudo latscope}.*'man latscope'"
-ln -s "$latscope" "$dir/called"
-like 'in the words in which it was called' "$(SUDO_UID=1000 first_minute "$dir/called")" " sudo $dir/called doctor .* sudo $dir/called record"
-ln -s "$latscope" "$dir/a space"
-like 'but for names that need quotes' "$(SUDO_UID=1000 first_minute "'$dir/a space'")" ' sudo latscope doctor '
-if [ "$(id -u)" = 0 ]; then
-	like 'without sudo for root, who may have none' "$(env -u SUDO_UID latscope="$latscope" built="$built" bash -c \
-		"$(declare -f first_minute); first_minute latscope")" "^[^']*  latscope doctor "
-fi
 check '--version' 0 '' $'^latscope [0-9]+\\.[0-9]+\\.[0-9]+\ncommit: ([0-9a-f]{12}\\+?|unknown)\nmethods:\n  where +tp_btf\n  memlat +fentry, ' --version
 check 'help COMMAND' 0 '' '^Usage: latscope runqlat .*--duration' help runqlat
 refuses 'help of an unknown command' 2 "nosuch: unknown command; see 'latscope --help'" help nosuch
-check '--help' 0 '' 'Usage: latscope COMMAND.*sudo latscope record' --help
+check '--help' 0 '' 'Usage: latscope .*latscope COMMAND.*sudo latscope record' --help
 ok '--help fits' fits
 mapfile -t commands < <(sed -nE 's/^  ([a-z]+) .*/\1/p' <<<"$out" | grep -vE 'sudo|latscope')
 like '--help lists the commands' "${commands[*]}" '^record .*report .*load'

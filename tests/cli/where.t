@@ -169,11 +169,11 @@ title() {
 	{ echo "$out" && "$latscope" report "$dir"/titled/2*Z; } | sed -nE 's/^(the (machine|workload)[a-z, ]*): [0-9]+ threads (of|lived) .*/\1/p' | sort | uniq -c
 	rm -r "$dir/titled"
 }
-is 'record of a workload: of the machine' "$(title record -- sh -c 'sleep .1; true')" '      2 the machine'
+is 'record of a workload: of the machine' "$(title record -v -- sh -c 'sleep .1; true')" '      2 the machine'
 is 'where of a workload: of that' "$(title where -- sh -c 'sleep .1; true')" '      2 the workload'
 disk=$(basename "$(find /sys/block -maxdepth 1 -name '[sv]d*' -print -quit)")
 if [ -n "$disk" ]; then
-	is 'record of a disk: of the machine' "$(title record -d 100ms --disk "$disk")" '      2 the machine'
+	is 'record of a disk: of the machine' "$(title record -v -d 100ms --disk "$disk")" '      2 the machine'
 else
 	skip 'record of a disk: of the machine' 'no disk'
 fi

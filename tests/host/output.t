@@ -65,14 +65,14 @@ shopt -s nullglob
 mkdir -m 700 "$dir/closed"
 chown 65534 "$dir/closed"
 check 'below a directory that is closed to us but for privilege' 0 'recording in ' balances \
-	record -d 100ms -o "$dir/closed/runs"
+	record -v -d 100ms -o "$dir/closed/runs"
 check 'record makes the directory' 0 "^recording in $dir/new/runs/[0-9]{8}T[0-9]{6}Z-night-1$" \
 	'memlat .*(balances|recursion_missed).*runqlat .*balances.*iolat .*balances' \
-	record -d 50ms -o "$dir/new/runs" --label name='night 1'
+	record -v -d 50ms -o "$dir/new/runs" --label name='night 1'
 first=$(recording "$dir/new/runs")
 ok 'the recording is complete' complete "$first"
 before=$(cd "$first" && sha256sum -- *)
-check 'a second recording in the same directory' 0 '' 'runqlat .*balances' record -q -d 50ms -o "$dir/new/runs"
+check 'a second recording in the same directory' 0 '' 'runqlat .*balances' record -qv -d 50ms -o "$dir/new/runs"
 is 'there are two' "$(find "$dir/new/runs" -mindepth 1 -maxdepth 1 | wc -l)" 2
 is 'the first is as it was' "$(cd "$first" && sha256sum -- *)" "$before"
 ok 'no file in the making is left' no_traces "$dir/new"
@@ -81,7 +81,7 @@ ok 'no file in the making is left' no_traces "$dir/new"
 for ahead in {0..60}; do
 	mkdir -p "$dir/same/$(date -u -d "$ahead sec" +%Y%m%dT%H%M%SZ)"
 done
-check 'two within one second' 0 "^recording in .*Z-2$" 'runqlat .*balances' record -d 50ms -o "$dir/same"
+check 'two within one second' 0 "^recording in .*Z-2$" 'runqlat .*balances' record -v -d 50ms -o "$dir/same"
 ok 'the second is complete' complete "$(echo "$dir"/same/*-2)"
 
 (cd "$dir" && "$latscope" record -q -d 50ms >/dev/null)
@@ -139,7 +139,7 @@ if disk ro 2>/dev/null; then
 	refuses 'a disk that is read-only' 1 "cannot create a directory in $dir/disk: Read-only file system; choose" \
 		record -d 1s -o "$dir/disk"
 	disk size=256k
-	"$latscope" record -q -i 20ms --by mode,type,op --min-free 0 -o "$dir/disk" >"$dir/stdout" 2>"$dir/stderr" &
+	"$latscope" record -qv -i 20ms --no-why --by mode,type,op --min-free 0 -o "$dir/disk" >"$dir/stdout" 2>"$dir/stderr" &
 	pid=$!
 	wait_for is_full "$dir/disk"
 	ok 'a disk that fills up: told at once' wait_for grep -q 'No space left on device' "$dir/stderr"
@@ -159,7 +159,7 @@ if disk ro 2>/dev/null; then
 	ok 'no file in the making is left' no_traces "$kept"
 	disk size=1m
 	fallocate -l 768k "$dir/disk/ballast"
-	"$latscope" record -q -i 20ms --min-free 0 -o "$dir/disk" >/dev/null 2>"$dir/stderr" &
+	"$latscope" record -q -i 20ms --no-why --min-free 0 -o "$dir/disk" >/dev/null 2>"$dir/stderr" &
 	pid=$!
 	ok 'a disk that fills up for a while' wait_for is_full "$dir/disk"
 	sleeps=$(sleeps)

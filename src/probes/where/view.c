@@ -9,6 +9,7 @@
 #include <print/wrap.h>
 
 #include "columns.h"
+#include "view_answer.h"
 #include "view_bars.h"
 #include "view_live.h"
 #include "view_parts.h"
@@ -53,7 +54,8 @@ static void print_title(FILE *out, const struct run *run, const struct run_probe
 }
 
 /* The account, its largest parts first. */
-static int print_account(FILE *out, const struct reasons *reasons, const struct text_style *style)
+static int print_account(FILE *out, const struct reasons *reasons, const struct text_style *style,
+			 const struct blame *blame)
 {
 	const struct accounts *accounts = reasons->accounts;
 	bool filtered = reasons->probe->filter;
@@ -67,7 +69,8 @@ static int print_account(FILE *out, const struct reasons *reasons, const struct 
 	if (style->by)
 		rows__print_shares(out, accounts, style->top);
 	else if (accounts->nr > 1)
-		rows__print(out, reasons, at_most(style->top, filtered ? ROWS_BELOW : ROWS_SHOWN));
+		rows__print(out, reasons, blame,
+			    at_most(style->top, filtered ? ROWS_BELOW : ROWS_SHOWN));
 	if (!filtered && accounts->nr > 1 && !style->by)
 		parts__print_line(out, &accounts->all);
 	return waits__print(out, reasons->probe->more[RUN_WAITS], at_most(style->top, WAITS_SHOWN));
@@ -100,15 +103,18 @@ static int print(FILE *out, const struct run *run, const struct run_probe *probe
 {
 	struct accounts accounts;
 	struct reasons reasons = { 0 };
+	struct blame blame = { 0 };
 	int err = accounts__read(&accounts, probe, !style->by);
 
 	if (!err)
 		err = reasons__of(&reasons, run, probe, &accounts);
+	if (!err)
+		err = blame__of(&blame, &reasons);
 	if (!err && !accounts.all.life_ns) {
 		fputs("no thread that the filter selects lived in the window\n", out);
 	} else if (!err) {
 		print_title(out, run, probe, &accounts);
-		err = print_account(out, &reasons, style);
+		err = print_account(out, &reasons, style, &blame);
 	}
 	if (!err && accounts.all.life_ns)
 		checks__print(out, run, probe, &accounts.all);
@@ -116,6 +122,7 @@ static int print(FILE *out, const struct run *run, const struct run_probe *probe
 		print_method(out, run);
 	else if (!err)
 		print_lacks(out, probe);
+	blame__clear(&blame);
 	reasons__clear(&reasons);
 	accounts__free(&accounts);
 	return err;
@@ -124,6 +131,7 @@ static int print(FILE *out, const struct run *run, const struct run_probe *probe
 const struct probe_view where_view = {
 	.knows = knows,
 	.print = print,
+	.print_answer = answer__print,
 	.prints_recordings = true,
 	.bars = view_bars__make,
 	.select = view_bars__select,

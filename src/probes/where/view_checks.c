@@ -124,15 +124,26 @@ static const struct {
 	{ PRESSURE_MEMORY_SOME, "memory" },
 };
 
-static void add_pressure(struct wrap *wrap, const struct run *run)
+bool checks__pressure(const struct run *run, const struct run_probe *probe,
+		      enum pressure_column column, double *share)
+{
+	uint64_t gained;
+
+	if (!has_pressure(run, probe) || !pressure__gained(run->pressure.table, column, &gained))
+		return false;
+	*share = fmin(accounts__share((double)gained, (double)run->duration_ns), 1);
+	return true;
+}
+
+static void add_pressure(struct wrap *wrap, const struct run *run, const struct run_probe *probe)
 {
 	const char *before = "; PSI: ";
 	double share;
 
 	for (size_t i = 0; i < sizeof(pressures) / sizeof(pressures[0]); i++) {
-		if (!pressure__rate(run->pressure.table, pressures[i].column, &share))
+		if (!checks__pressure(run, probe, pressures[i].column, &share))
 			continue;
-		wrap__add(wrap, "%s%s %.0f %%", before, pressures[i].name, 100 * fmin(share, 1));
+		wrap__add(wrap, "%s%s %.0f %%", before, pressures[i].name, 100 * share);
 		before = ", ";
 	}
 	if (*before == ';' && run->pressure.why[0])
@@ -245,7 +256,7 @@ void checks__print(FILE *out, const struct run *run, const struct run_probe *pro
 	for (size_t i = 0; i < nr; i++)
 		add_witness(&wrap, &witnesses[i]);
 	if (has_pressure(run, probe))
-		add_pressure(&wrap, run);
+		add_pressure(&wrap, run, probe);
 	if (probe->check.why[0])
 		wrap__add(&wrap, "; %s", probe->check.why);
 	wrap__print(&wrap, out, 0, 2);

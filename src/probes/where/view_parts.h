@@ -5,7 +5,10 @@
 
 #include <stdio.h>
 
-#include "view_reasons.h"
+#include <core/pressure.h>
+#include <print/wrap.h>
+
+#include "view_blame.h"
 
 /* Smaller parts of a life are one line together. */
 #define PARTS_SHOWN 0.0005
@@ -29,8 +32,9 @@ int parts__print_states(FILE *out, const struct accounts *accounts);
 
 /* ---- view_rows.c ---- */
 
-/* Those that waited longest, for what, and because of what; up to `top` rows, 0: all. */
-void rows__print(FILE *out, const struct reasons *reasons, unsigned int top);
+/* Those that suffered most: for what they waited, and because of what; up to `top` rows, 0: all. */
+void rows__print(FILE *out, const struct reasons *reasons, const struct blame *blame,
+		 unsigned int top);
 
 /* All parts of each row, as shares of its life. */
 void rows__print_shares(FILE *out, const struct accounts *accounts, unsigned int top);
@@ -40,7 +44,17 @@ void rows__print_shares(FILE *out, const struct accounts *accounts, unsigned int
 /* The worst waits with their chains; up to `top`. 0 or -ENOMEM. */
 int waits__print(FILE *out, const struct table *waits, unsigned int top);
 
+/* Of these states, a mask: "; the longest 92.8 ms: web (7) < db (9): ready", if there is one. */
+void waits__add_worst(struct wrap *wrap, const struct table *waits, uint32_t states);
+
 /* ---- view_checks.c ---- */
+
+/*
+ * The share of the window in which a task stalled for it, by PSI, of the machine or of the cgroup
+ * that filters. False: it is unknown, or not that of these tasks.
+ */
+bool checks__pressure(const struct run *run, const struct run_probe *probe,
+		      enum pressure_column column, double *share);
 
 /* What is unknown, and why; and what the kernel's own accounts say. */
 void checks__print(FILE *out, const struct run *run, const struct run_probe *probe,

@@ -111,6 +111,8 @@ static void say_line(struct reason *reason, const struct run_probe *probe,
 	bool is_named = line->culprit && line->culprit[0] != '(';
 	char culprit[WHY_CROWD];
 
+	reason->part = part;
+	reason->is_named = is_named;
 	if (is_named)
 		why_summary__culprit(summary, line, culprit);
 	if (part->of_task && is_named && why__words(probe->name)->of_cpu) {
@@ -133,7 +135,9 @@ static void say_line(struct reason *reason, const struct run_probe *probe,
 		 is_named		      ? culprit
 		 : !strcmp(line->part, "own") ? "itself"
 					      : reason->text);
-	if (is_named && split__name_length(culprit) == strlen(culprit))
+	if (is_named && part->of_quota)
+		snprintf(reason->who, sizeof(reason->who), "the CPU quota of %s", culprit);
+	else if (is_named && split__name_length(culprit) == strlen(culprit))
 		snprintf(reason->who, sizeof(reason->who), "%s", line->culprit); /* of several */
 }
 
@@ -244,6 +248,15 @@ static void say_root(struct reason *reason, const char *cause)
 	snprintf(reason->who, sizeof(reason->who), "%s", last);
 }
 
+/* "db (7)", not "timer", "IRQ 25 (nvme0q1)" or "db: disk". */
+static bool is_task(const char *who)
+{
+	const char *id = strrchr(who, '(');
+	size_t digits = id ? strspn(id + 1, "0123456789") : 0;
+
+	return digits && !strcmp(id + 1 + digits, ")");
+}
+
 static void find_causes(const struct reasons *reasons, const struct where_account *account,
 			unsigned int state, struct list *list)
 {
@@ -268,17 +281,17 @@ static void find_causes(const struct reasons *reasons, const struct where_accoun
 		if (many)
 			strcpy(reason.text, reason.kind);
 		say_root(&reason, text);
+		reason.is_named = is_task(reason.who);
 		add(list, &reason);
 	}
 }
 
 /* ---- all ---- */
 
-unsigned int reasons__find(const struct reasons *reasons, const struct where_account *account,
-			   unsigned int state, struct reason found[REASONS_MOST])
+size_t reasons__list(const struct reasons *reasons, const struct where_account *account,
+		     unsigned int state, struct reason **all)
 {
 	struct list list = { 0 };
-	unsigned int nr = 0;
 
 	for (unsigned int i = 0; i < reasons->run->nr_probes; i++)
 		if (reasons->of[i].total_ns &&
@@ -288,9 +301,20 @@ unsigned int reasons__find(const struct reasons *reasons, const struct where_acc
 		find_causes(reasons, account, state, &list);
 	if (list.nr)
 		qsort(list.reasons, list.nr, sizeof(*list.reasons), largest_first);
-	for (; nr < list.nr && nr < REASONS_MOST && list.reasons[nr].share >= LEAST_SHARE; nr++)
-		found[nr] = list.reasons[nr];
-	free(list.reasons);
+	*all = list.reasons;
+	return list.nr;
+}
+
+unsigned int reasons__find(const struct reasons *reasons, const struct where_account *account,
+			   unsigned int state, struct reason found[REASONS_MOST])
+{
+	struct reason *list = NULL;
+	size_t listed = reasons__list(reasons, account, state, &list);
+	unsigned int nr = 0;
+
+	for (; nr < listed && nr < REASONS_MOST && list[nr].share >= LEAST_SHARE; nr++)
+		found[nr] = list[nr];
+	free(list);
 	return nr;
 }
 
@@ -314,15 +338,20 @@ const char *reasons__disk(const struct reasons *reasons)
 	return disk;
 }
 
-double reasons__faults_ns(const struct reasons *reasons)
+const struct run_probe *reasons__probe(const struct reasons *reasons, unsigned int state)
 {
-	double ns = 0;
-
 	for (unsigned int i = 0; i < reasons->run->nr_probes; i++) {
 		const struct run_probe *probe = &reasons->run->probes[i];
 
-		if (!probe->refused[0] && explains(why__words(probe->name), WHERE_FAULT))
-			ns += (double)probe->total.metrics[0].hist.sum_ns;
+		if (!probe->refused[0] && explains(why__words(probe->name), state))
+			return probe;
 	}
-	return ns;
+	return NULL;
+}
+
+double reasons__faults_ns(const struct reasons *reasons)
+{
+	const struct run_probe *probe = reasons__probe(reasons, WHERE_FAULT);
+
+	return probe ? (double)probe->total.metrics[0].hist.sum_ns : 0;
 }

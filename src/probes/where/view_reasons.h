@@ -15,6 +15,8 @@ struct reason {
 	char kind[2 * WHY_CROWD]; /* those of one kind are one: the text without IDs of tasks */
 	char who[2 * WHY_CROWD]; /* "backup (12)" */
 	double share; /* of the part */
+	const struct why_part *part; /* NULL: it is who ended the waits */
+	bool is_named; /* `who` is somebody else; else it is the process itself, or what it was */
 };
 
 struct reasons {
@@ -30,17 +32,24 @@ int reasons__of(struct reasons *reasons, const struct run *run, const struct run
 		const struct accounts *accounts);
 void reasons__clear(struct reasons *reasons);
 
+/*
+ * The reasons of a part of a row, or of all rows if it is &accounts->all, the largest first.
+ * Returns how many; *list is to be freed. Without memory, some are left out.
+ */
+size_t reasons__list(const struct reasons *reasons, const struct where_account *account,
+		     unsigned int state, struct reason **list);
+
 #define REASONS_MOST 3
 
-/*
- * The largest reasons of a part of a row, or of all rows if it is &accounts->all; returns how many.
- * Those with less than a tenth of the part are left out.
- */
+/* The first ones of the list: those with less than a tenth of the part are left out. */
 unsigned int reasons__find(const struct reasons *reasons, const struct where_account *account,
 			   unsigned int state, struct reason found[REASONS_MOST]);
 
 /* The disk that slow requests were for, of the filtered tasks; NULL: several, or unknown. */
 const char *reasons__disk(const struct reasons *reasons);
+
+/* The probe that explains such waits; NULL: none ran. */
+const struct run_probe *reasons__probe(const struct reasons *reasons, unsigned int state);
 
 /* Time in page faults, with the waits in them; 0: unknown. */
 double reasons__faults_ns(const struct reasons *reasons);

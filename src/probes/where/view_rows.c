@@ -78,19 +78,21 @@ static const char *say_for(const struct where_account *row, const struct part pa
 	return text;
 }
 
-/* The largest reason of its longest wait that has one. */
+/* The largest reason of its longest wait that has one: another one than itself, if there is. */
 static void add_because(struct wrap *wrap, const struct reasons *reasons,
 			const struct where_account *row, const struct part parts[WAITS])
 {
 	struct reason found[REASONS_MOST];
+	unsigned int nr, at;
 
 	for (unsigned int i = 0; i < WAITS && parts[i].ns > 0; i++) {
 		for (unsigned int state = 0; state < WHERE_STATES; state++) {
 			if (!(waits[parts[i].wait].states & 1U << state) ||
-			    !reasons__find(reasons, row, state, found))
+			    !(nr = reasons__find(reasons, row, state, found)))
 				continue;
-			wrap__add(wrap, "%.*s %.0f %%", BECAUSE_COLUMNS - 5, found[0].who,
-				  100 * fmin(found[0].share, 1));
+			at = nr > 1 && !found[0].is_named && found[1].is_named;
+			wrap__add(wrap, "%.*s %.0f %%", BECAUSE_COLUMNS - 6, found[at].who,
+				  100 * fmin(found[at].share, 1));
 			return;
 		}
 		if (2 * parts[i].ns > row->all_waited_ns)
@@ -118,21 +120,22 @@ static void print_row(FILE *out, const struct reasons *reasons, const struct whe
 	wrap__print_after(&because, out, WRAP_COLUMNS - BECAUSE_COLUMNS);
 }
 
-static void print_others(FILE *out, const struct accounts *accounts, size_t from)
+static void print_others(FILE *out, const struct blame *blame, size_t nr, size_t from)
 {
 	double waited_ns = 0, life_ns = 0;
 	char name[RUN_NAME], time[UNITS_TEXT];
 
-	for (size_t i = from; i < accounts->nr; i++) {
-		waited_ns += accounts->rows[i].all_waited_ns;
-		life_ns += accounts->rows[i].life_ns;
+	for (size_t i = from; i < nr; i++) {
+		waited_ns += blame->rows[i].row->all_waited_ns;
+		life_ns += blame->rows[i].row->life_ns;
 	}
-	snprintf(name, sizeof(name), "%zu others", accounts->nr - from);
+	snprintf(name, sizeof(name), "%zu other%s", nr - from, nr - from == 1 ? "" : "s");
 	fprintf(out, "%-*s %8s %5.1f\n", TEXT_NAME_COLUMNS, name, units__ns(time, waited_ns),
 		100 * accounts__share(waited_ns, life_ns));
 }
 
-void rows__print(FILE *out, const struct reasons *reasons, unsigned int top)
+void rows__print(FILE *out, const struct reasons *reasons, const struct blame *blame,
+		 unsigned int top)
 {
 	const struct accounts *accounts = reasons->accounts;
 	size_t shown = 0;
@@ -140,12 +143,12 @@ void rows__print(FILE *out, const struct reasons *reasons, unsigned int top)
 	fprintf(out, "%-*s %8s %5s  %-*s  %s\n", TEXT_NAME_COLUMNS, "who waited", "waited", "life%",
 		FOR_COLUMNS, "for what, % of life", "because of");
 	while (shown < accounts->nr && (!top || shown < top) &&
-	       (!shown || accounts->rows[shown].all_waited_ns > 0)) {
-		print_row(out, reasons, &accounts->rows[shown]);
+	       (!shown || blame->rows[shown].row->all_waited_ns > 0)) {
+		print_row(out, reasons, blame->rows[shown].row);
 		shown++;
 	}
 	if (shown < accounts->nr)
-		print_others(out, accounts, shown);
+		print_others(out, blame, accounts->nr, shown);
 }
 
 /* ---- all parts ---- */

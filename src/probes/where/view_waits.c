@@ -10,7 +10,10 @@
 
 #include "chains.h"
 #include "view_parts.h"
+#include "view_states.h"
 #include "waits.h"
+
+#define LINKS_SHOWN 2 /* of a chain within a sentence */
 
 struct wait {
 	size_t key;
@@ -108,6 +111,44 @@ static size_t keep_different(const struct table *table, struct wait *waits, size
 			waits[kept++] = waits[i];
 	}
 	return kept;
+}
+
+/* Of a long chain the first links and the last one, which made all others wait. */
+static void add_links(struct wrap *wrap, const char *chain)
+{
+	const char *next = chain, *last = chain;
+	unsigned int nr = 1;
+
+	for (const char *at = chain; (at = strstr(at, " < ")); at += 3, nr++) {
+		last = at + 3;
+		if (nr == LINKS_SHOWN - 1)
+			next = at;
+	}
+	if (nr <= LINKS_SHOWN)
+		wrap__add(wrap, " < %s", chain);
+	else
+		wrap__add(wrap, " < %.*s < ... < %s", (int)(next - chain), chain, last);
+}
+
+void waits__add_worst(struct wrap *wrap, const struct table *table, uint32_t states)
+{
+	size_t keys = table ? table__keys(table) : 0, worst = keys;
+	char text[UNITS_TEXT];
+
+	for (size_t key = 0; key < keys; key++) {
+		int state = where_state(text_of(table, key, WAITS_STATE));
+
+		if (state >= 0 && states & 1U << state && text_of(table, key, WAITS_CHAIN)[0] &&
+		    (worst == keys ||
+		     high(table, key, WAITS_EXPLAINED_NS) > high(table, worst, WAITS_EXPLAINED_NS)))
+			worst = key;
+	}
+	if (worst == keys || !high(table, worst, WAITS_EXPLAINED_NS))
+		return;
+	wrap__add(wrap, "; the longest %s: %s (%" PRId64 ")",
+		  units__ns(text, high(table, worst, WAITS_NS)), text_of(table, worst, WAITS_COMM),
+		  table__key(table, worst, WAITS_TID).integer);
+	add_links(wrap, text_of(table, worst, WAITS_CHAIN));
 }
 
 int waits__print(FILE *out, const struct table *table, unsigned int top)

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "view_answer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <core/units.h>
+#include <print/wrap.h>
+
+#include "view_host.h"
+#include "view_parts.h"
+#include "view_states.h"
+
+#define ROWS 6
+#define SENTENCES 3
+
+/* Is it of the whole machine, and not of what a filter selects, or of one process? */
+static bool is_machine(const struct answer *answer)
+{
+	return !answer->probe->filter && answer->accounts->nr > 1;
+}
+
+static void print_title(FILE *out, const struct answer *answer)
+{
+	const struct accounts *accounts = answer->accounts;
+	const char *filter = answer->probe->filter;
+	uint64_t threads = accounts->all.threads + accounts->all.ended;
+	char text[UNITS_TEXT], host[RUN_TEXT];
+	struct wrap wrap = { 0 };
+
+	if (!is_machine(answer)) {
+		wrap__add(&wrap, "%s, ", accounts->nr == 1 ? accounts->rows[0].name : filter);
+		wrap__add(&wrap, "%s thread%s, ", units__count(text, threads),
+			  threads == 1 ? "" : "s");
+	}
+	wrap__add(&wrap, "%s of ", units__duration(text, answer->run->duration_ns));
+	wrap__add(&wrap, "%s", view_host__describe(answer->run, host));
+	wrap__print(&wrap, out, 0, 2);
+	fputc('\n', out);
+}
+
+static void print_unexplained(FILE *out, const struct answer *answer)
+{
+	const struct where_account *all = &answer->accounts->all;
+	const struct blame *blame = answer->blame;
+	char text[UNITS_TEXT];
+	struct wrap wrap = { 0 };
+
+	wrap__add(&wrap, "Not explained: %.2g %% of the waiting (%s)",
+		  100 * accounts__share(blame->open_ns, blame->waited_ns),
+		  units__ns(text, blame->open_ns));
+	if (all->ns[WHERE_UNKNOWN] > 0)
+		wrap__add(&wrap, "; %s of all time was not seen",
+			  units__ratio(text,
+				       accounts__share(all->ns[WHERE_UNKNOWN], all->life_ns)));
+	wrap__add(&wrap, ".");
+	wrap__print(&wrap, out, 0, 2);
+}
+
+/* The options that select what the run is about, as words of a command. */
+static const struct {
+	const char *filter, *option;
+} options[] = {
+	{ "process ", "-p " },
+	{ "comm ", "--comm " },
+	{ "cgroup ", "--cgroup " },
+};
+
+static bool is_word(const char *text)
+{
+	return !strpbrk(text, " ,'\"\\$`*?[](){}<>|&;#~!");
+}
+
+static void print_next(FILE *out, const struct answer *answer)
+{
+	const struct sufferer *most = answer->blame->rows;
+	const char *filter = answer->probe->filter;
+
+	for (size_t i = 0; filter && i < sizeof(options) / sizeof(options[0]); i++) {
+		size_t len = strlen(options[i].filter);
+
+		if (strncmp(filter, options[i].filter, len) != 0 || !is_word(filter + len))
+			continue;
+		fprintf(out, "Next: latscope why %s%s    each slow wait, and its causes\n",
+			options[i].option, filter + len);
+		return;
+	}
+	if (is_machine(answer) && most->row->processes <= 1 && most->row->pid > 0)
+		fprintf(out, "Next: latscope -p %" PRId64 "    its whole time, and its causes\n",
+			most->row->pid);
+	else if (is_machine(answer) && most->row->comm && is_word(most->row->comm))
+		fprintf(out, "Next: latscope --comm %s    its whole time, and its causes\n",
+			most->row->comm);
+	else
+		fputs("Next: latscope why    each slow wait, and its causes\n", out);
+}
+
+/* ---- the two screens ---- */
+
+static void print_machine(FILE *out, const struct answer *answer, unsigned int rows,
+			  unsigned int sentences)
+{
+	print_title(out, answer);
+	rows__print(out, answer->reasons, answer->blame, rows);
+	fputc('\n', out);
+	resources__print(out, answer);
+	fputc('\n', out);
+	sentences__print(out, answer, sentences);
+}
+
+static int print_service(FILE *out, const struct answer *answer, unsigned int rows,
+			 unsigned int sentences)
+{
+	int err;
+
+	print_title(out, answer);
+	parts__print(out, answer->reasons);
+	if (answer->accounts->nr > 1)
+		rows__print(out, answer->reasons, answer->blame, rows);
+	err = waits__print(out, answer->probe->more[RUN_WAITS], 1);
+	if (rows > SENTENCES)
+		resources__print(out, answer);
+	sentences__print(out, answer, sentences);
+	return err;
+}
+
+static size_t lines_of(const char *text)
+{
+	size_t lines = 0;
+
+	while ((text = strchr(text, '\n'))) {
+		text++;
+		lines++;
+	}
+	return lines;
+}
+
+/* *text is to be freed. 0 or -ENOMEM. */
+static int compose(char **text, const struct answer *answer, unsigned int rows,
+		   unsigned int sentences)
+{
+	size_t size;
+	FILE *out = open_memstream(text, &size);
+	int err = 0;
+
+	if (!out)
+		return -ENOMEM;
+	if (is_machine(answer))
+		print_machine(out, answer, rows, sentences);
+	else
+		err = print_service(out, answer, rows, sentences);
+	print_unexplained(out, answer);
+	print_next(out, answer);
+	return fclose(out) ? -ENOMEM : err;
+}
+
+/* With fewer rows, of a service without the resources, then with fewer sentences, until it fits. */
+static int print_fitting(FILE *out, const struct answer *answer)
+{
+	unsigned int rows = ROWS, sentences = SENTENCES;
+	char *text = NULL;
+	int err;
+
+	for (;;) {
+		err = compose(&text, answer, rows, sentences);
+		if (err || lines_of(text) <= ANSWER_LINES || (rows == 1 && !sentences))
+			break;
+		if (rows > SENTENCES || !sentences)
+			rows--;
+		else
+			sentences--;
+		free(text);
+		text = NULL;
+	}
+	if (!err)
+		fputs(text, out);
+	free(text);
+	return err;
+}
+
+int answer__print(FILE *out, const struct run *run, const struct run_probe *probe)
+{
+	struct accounts accounts;
+	struct reasons reasons = { 0 };
+	struct blame blame = { 0 };
+	const struct answer answer = { run, probe, &accounts, &reasons, &blame };
+	int err = accounts__read(&accounts, probe, true);
+
+	if (!err)
+		err = reasons__of(&reasons, run, probe, &accounts);
+	if (!err)
+		err = blame__of(&blame, &reasons);
+	if (!err && !accounts.all.life_ns)
+		fputs("no thread that the filter selects lived in the window\n", out);
+	else if (!err)
+		err = print_fitting(out, &answer);
+	blame__clear(&blame);
+	reasons__clear(&reasons);
+	accounts__free(&accounts);
+	return err;
+}
