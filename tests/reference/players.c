@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * players INCIDENT MS [DISK]: a small service and what it suffers from, for so long.
+ * players [-w] INCIDENT MS DISK: a small service and what it suffers from, for so long.
  *
  * The process "shop" serves requests by two threads: each works for a while, then waits for the
  * next one. What else there is depends on the INCIDENT:
@@ -105,26 +105,39 @@ static pid_t start(const char *name, void *(*run)(void *), int threads)
 	_exit(0);
 }
 
+static size_t start_all(pid_t pids[BATCH_JOBS + 1])
+{
+	size_t nr = 0;
+
+	if (incident == WRITER)
+		pids[nr++] = start("backup", back_up, WRITERS);
+	for (int i = 0; incident == HOG && i < BATCH_JOBS; i++)
+		pids[nr++] = start("batch-job", hog, 1);
+	pids[nr++] = start("shop", serve, SHOP_THREADS);
+	return nr;
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const incidents[] = { "hog", "writer", "lock", "quota", "memory" };
+	pid_t pids[BATCH_JOBS + 1];
 	uint64_t ms;
+	size_t nr;
 
-	reference_usage(argc == 3 || argc == 4, "players INCIDENT MS [DISK]");
-	while (incident < MEMORY && strcmp(argv[1], incidents[incident]) != 0)
+	argv = reference_arguments(argc, argv, 3, "players INCIDENT MS DISK");
+	while (incident < MEMORY && strcmp(argv[0], incidents[incident]) != 0)
 		incident++;
-	reference_usage(!strcmp(argv[1], incidents[incident]) &&
-				(argc == 4) == (incident == WRITER),
-			"players hog|writer|lock|quota|memory MS [DISK]");
-	ms = reference_number(argv[2], "MS", 1, 3600000);
-	if (incident == WRITER) {
-		disk = open(argv[3], O_RDWR | O_DIRECT | O_CLOEXEC);
-		reference_must(disk >= 0, "cannot open %s: %m", argv[3]);
-		start("backup", back_up, WRITERS);
-	}
-	for (int i = 0; incident == HOG && i < BATCH_JOBS; i++)
-		start("batch-job", hog, 1);
-	start("shop", serve, SHOP_THREADS);
+	reference_usage(!strcmp(argv[0], incidents[incident]),
+			"players hog|writer|lock|quota|memory MS DISK");
+	ms = reference_number(argv[1], "MS", 1, 3600000);
+	if (incident == WRITER)
+		disk = open(argv[2], O_RDWR | O_DIRECT | O_CLOEXEC);
+	reference_must(disk >= 0, "cannot open %s: %m", argv[2]);
+	reference_pause("ready");
+	nr = start_all(pids);
 	load__sleep(ms * NSEC_PER_MSEC);
+	while (nr)
+		reference_end(pids[--nr]);
+	reference_pause("done");
 	return 0;
 }

@@ -220,15 +220,20 @@ static void print_most_blamed(FILE *out, const struct answer *answer)
 {
 	const struct culprit *most = answer->blame->culprits;
 	char time[UNITS_TEXT], all[UNITS_TEXT];
+	struct wrap wrap = { 0 };
 	double suffered_ns = 0;
 
 	for (size_t i = 0; i < answer->accounts->nr; i++)
 		if (!answer->blame->rows[i].is_culprit)
 			suffered_ns += blame__suffered_ns(&answer->blame->rows[i]);
-	if (answer->blame->nr_culprits && most->victims_ns >= LEAST_REASON * suffered_ns)
-		wrap__line(out, 0, 2, "%s is behind %.0f %% of the waiting of others (%s of %s).",
-			   most->who, 100 * accounts__share(most->victims_ns, suffered_ns),
-			   units__ns(time, most->victims_ns), units__ns(all, suffered_ns));
+	if (!answer->blame->nr_culprits || most->victims_ns < LEAST_REASON * suffered_ns)
+		return;
+	wrap__add(&wrap, "%s is behind %.0f %% of the waiting of others (%s of %s).", most->who,
+		  100 * accounts__share(most->victims_ns, suffered_ns),
+		  units__ns(time, most->victims_ns), units__ns(all, suffered_ns));
+	if (!strncmp(wrap.text, "the ", strlen("the ")))
+		wrap.text[0] = 'T';
+	wrap__print(&wrap, out, 0, 2);
 }
 
 void sentences__print(FILE *out, const struct answer *answer, unsigned int most)
