@@ -48,11 +48,22 @@ struct value {
 	size_t kept; /* length of what comes before the value: "--by=process," */
 };
 
+/* Has the list this name before its last comma? */
+static bool is_given(const struct value *value, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = value->text; (at = strstr(at, name)); at++)
+		if ((at == value->text || at[-1] == ',' || at[-1] == '=') && at[len] == ',')
+			return true;
+	return false;
+}
+
 static void offer(const struct value *value, const char *name, const char *about)
 {
 	char whole[PATH_MAX];
 
-	if (value->kept + strlen(name) >= sizeof(whole))
+	if (value->kept + strlen(name) >= sizeof(whole) || is_given(value, name))
 		return;
 	memcpy(whole, value->text, value->kept);
 	strcpy(whole + value->kept, name);

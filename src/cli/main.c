@@ -99,10 +99,14 @@ static int complete(int argc, char **argv)
 	if (argc == 1 || (argc == 2 && !strcmp(argv[0], "help")))
 		for (size_t i = 0; i < nr; i++)
 			complete__offer(argv[argc - 1], all[i].name, all[i].help);
+	if (argv[0][0] == '-') {
+		if (argc == 1)
+			complete__offer(argv[0], "--version", "print the version");
+		complete__start(argv, argc);
+		return cmd_answer(1, line);
+	}
 	if (argc == 1) {
 		complete__offer(argv[0], "help", "print the commands, or the options of one");
-		complete__offer(argv[0], "--help", "print the commands");
-		complete__offer(argv[0], "--version", "print the version");
 		return EXIT_DONE;
 	}
 	complete__start(argv + 1, argc - 1);

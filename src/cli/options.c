@@ -555,6 +555,32 @@ static int parse_words(struct options *options, const struct option_table *table
 	return 0;
 }
 
+static bool is_absent(const struct usage *usage, const struct option_row *row)
+{
+	for (unsigned int i = 0; usage->absent && row->name && usage->absent[i]; i++)
+		if (!strcmp(usage->absent[i], row->name))
+			return true;
+	return false;
+}
+
+/* Leaves out what does not apply, from the tables that are offered. */
+static void drop_absent(struct option_table tables[TABLES + 1], const struct usage *usage)
+{
+	static struct option_row kept[MAX_ROWS];
+	struct option_row *to = kept;
+
+	for (; usage->absent && tables->rows; tables++) {
+		const struct option_row *from = tables->rows;
+
+		tables->rows = to;
+		for (; options__more(from); from++)
+			if (!is_absent(usage, from))
+				*to++ = *from;
+		assert(to < kept + MAX_ROWS - 1);
+		*to++ = (struct option_row){ 0 };
+	}
+}
+
 static void print_help(const struct option_table *tables, const struct usage *usage,
 		       const char *command, FILE *out)
 {
@@ -597,6 +623,7 @@ int options__parse(struct options *options, const struct usage *usage, void *own
 	list_tables(tables, options, usage, own);
 	options->command = argv[0];
 	if (answer) {
+		drop_absent(tables, usage);
 		answer(options->command, tables, usage->takes_workload);
 		return 1;
 	}
@@ -607,6 +634,7 @@ int options__parse(struct options *options, const struct usage *usage, void *own
 	options->recording.min_free = SIZE_LIMITS_MIN_FREE;
 	err = parse_words(options, tables, usage->takes_workload, argc, argv);
 	if (!err && options->help) {
+		drop_absent(tables, usage);
 		print_help(tables, usage, options->command, help);
 		return 1;
 	}

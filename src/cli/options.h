@@ -127,6 +127,8 @@ struct usage {
 	int max_args; /* maximum number of arguments, unless they are a workload */
 	uint32_t splits; /* what an error of --by offers: mask of 1 << enum lat_by; 0: all */
 	const char *const *more_splits; /* what --by takes besides; NULL-terminated; or NULL */
+	/* Options of the groups that do not apply here: not offered. NULL-terminated; or NULL. */
+	const char *const *absent;
 	/* After all were parsed; 0, or options__fail(). Or NULL. */
 	int (*check)(struct options *options, void *own);
 };

@@ -32,6 +32,8 @@ struct record_why {
 
 #define RECORD_ROWS (2 * RUN_PROBES + 8) /* options add probes; then those of record */
 
+#define RECORD_ABSENT 10
+
 struct record {
 	const char *command;
 	int argc;
@@ -46,6 +48,7 @@ struct record {
 	struct recording recording;
 	struct restore *lent; /* gives the recording back to root */
 	struct option_row rows[RECORD_ROWS]; /* of record and top */
+	const char *absent[RECORD_ABSENT + 1]; /* options that the one probe cannot follow */
 	bool with_report; /* of record */
 	bool without_why; /* slow samples are not explained; of an account: no other probe runs */
 	bool folded; /* of the same: it prints stacks */

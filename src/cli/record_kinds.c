@@ -261,6 +261,35 @@ static struct option_row *append(struct option_row *row, const struct option_row
 	return row;
 }
 
+static const char *const not_of_accounts[] = { "method", "metric", "tail-us", "max-keys", NULL };
+
+/* The options that no method of this probe can follow. */
+static void list_absent(struct record *record, const struct probe_ops *ops)
+{
+	const uint32_t tasks = 1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP;
+	const struct {
+		const char *option;
+		bool applies;
+	} options[] = {
+		{ "pid", ops->splits & tasks },
+		{ "tid", ops->splits & tasks },
+		{ "comm", ops->splits & tasks },
+		{ "cgroup", ops->splits & tasks },
+		{ "cpu", ops->splits & 1U << LAT_BY_CPU },
+		{ "disk", ops->splits & 1U << LAT_BY_DISK },
+		{ "metric", ops->optional },
+		{ "tail-us", ops->tail_ns },
+		{ "by", ops->splits },
+		{ "method", ops->nr_methods > 1 },
+	};
+	size_t nr = 0;
+
+	_Static_assert(sizeof(options) / sizeof(options[0]) == RECORD_ABSENT, "room for all");
+	for (size_t i = 0; i < RECORD_ABSENT; i++)
+		if (!options[i].applies)
+			record->absent[nr++] = options[i].option;
+}
+
 static struct usage describe(struct record *record)
 {
 	const struct record_kind *kind = record->kind;
@@ -273,6 +302,12 @@ static struct usage describe(struct record *record)
 	}
 	if (record->its->usage.rows)
 		return record->its->usage;
+	if (kind->accounts) {
+		usage.absent = not_of_accounts;
+	} else if (record->only && record->only->nr_methods) {
+		list_absent(record, record->only);
+		usage.absent = record->absent;
+	}
 	if (record->only && !record->only->explains && !kind->accounts)
 		usage.rows = NULL;
 	if (record->only || kind->explains)

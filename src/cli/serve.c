@@ -69,6 +69,17 @@ static const char serve_doc[] =
 	"  sudo latscope serve --clickhouse http://db:8123 --label role=web\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
+/* Is there such a metric? Whether its probe can run on this machine is known later. */
+static bool is_measured(const struct trigger *trigger)
+{
+	const struct probe_ops *ops = probe__find(trigger->probe);
+
+	for (unsigned int i = 0; ops && i < ops->nr_metrics; i++)
+		if (!trigger->metric[0] || !strcmp(trigger->metric, ops->metrics[i].name))
+			return true;
+	return false;
+}
+
 static int add_trigger(struct options *options, void *at, const char *text)
 {
 	struct keeper_config *keeper = at;
@@ -77,6 +88,9 @@ static int add_trigger(struct options *options, void *at, const char *text)
 		return options__fail(options, "more than %d options --trigger", KEEPER_TRIGGERS);
 	switch (trigger__parse(&keeper->triggers[keeper->nr_triggers], text)) {
 	case 0:
+		if (!is_measured(&keeper->triggers[keeper->nr_triggers]))
+			return options__fail(options, "--trigger '%.64s': no probe measures that",
+					     text);
 		keeper->nr_triggers++;
 		return 0;
 	case -ENOENT:

@@ -40,7 +40,7 @@ void nearest__add(struct nearest *nearest, const char *word, const char *name)
 	if (len < 2 || len > MOST_LENGTH || of_name > MOST_LENGTH)
 		return;
 	found = distance(word, name, len, of_name);
-	if (found > MOST_DISTANCE || 2 * found > of_name ||
+	if (found > MOST_DISTANCE || (found > 1 && 3 * found > of_name) ||
 	    (nearest->name && found >= nearest->distance))
 		return;
 	*nearest = (struct nearest){ name, found };

@@ -55,11 +55,14 @@ is 'latscope.1 has the probes of README' "$(section latscope.1 DESCRIPTION | sed
 	"$(sed -nE '/^\| probe \| measures/,/^$/ s/^\| `([a-z]+)` .*/\1/p' README.md)"
 mapfile -t commands < <(terms latscope.1 COMMANDS | grep -vx help)
 # The page is also that of the probes, of which some cannot explain their samples.
-only_record='^--no-why$\|^--report$\|^--rmid$\|^--softirq$\|^--tiers$' only_explaining='^--why$\|^--over LIMIT$\|^--events N$'
+only_record='^--no-why$\|^--report$\|^--rmid$\|^--softirq$\|^--tiers$' only_tasks='^--method NAME$\|^--disk NAME$\|^--metric NAME$\|^--cgroup PATH$\|^--comm NAME$\|^-p, --pid PID$\|^-t, --tid TID$'
+only_explaining='^--why$\|^--over LIMIT$\|^--events N$'
 for command in "${commands[@]}"; do
 	case $command in
-	memlat | runqlat | iolat) page='latscope-record.1' without=$only_record ;;
-	softirq) page='latscope-record.1' without="$only_record\|$only_explaining" ;;
+	memlat) page='latscope-record.1' without="$only_record\|^--disk NAME$\|^--metric NAME$" ;;
+	runqlat) page='latscope-record.1' without="$only_record\|^--disk NAME$" ;;
+	iolat) page='latscope-record.1' without=$only_record ;;
+	softirq) page='latscope-record.1' without="$only_record\|$only_explaining\|$only_tasks" ;;
 	*) page="latscope-$command.1" without='^$' ;;
 	esac
 	help_options "$command" >"$dir/help.$command"

@@ -125,6 +125,8 @@ refuses 'a short token' 1 'less than 16 letters' serve --token-file "$dir/short"
 wrong 'a ring that is too small' '--ring 1M: use a size from 16 MiB' serve --ring 1M
 wrong 'a trigger without a limit' "--trigger 'runqlat.p99': use PROBE.WHAT>LIMIT" serve --trigger runqlat.p99
 wrong 'a trigger on what is unknown' "--trigger 'runqlat.p9x>1ms': use p50" serve --trigger 'runqlat.p9x>1ms'
+wrong 'a trigger of a probe that does not exist' "--trigger 'runqla.p99>1ms': no probe measures that" serve --trigger 'runqla.p99>1ms'
+wrong 'a trigger on a metric that does not exist' 'no probe measures that' serve --trigger 'iolat.ready.p99>1ms'
 wrong 'a trigger without a time' 'use PROBE.WHAT>LIMIT' serve --trigger 'runqlat.p99>1ms for x'
 wrong 'a trigger without a recorder' '--trigger needs the flight recorder' serve --no-ring --trigger 'runqlat.p99>1ms'
 touch "$dir/file"

@@ -216,6 +216,11 @@ int refusal__check(char why[RUN_TEXT])
 		snprintf(why, RUN_TEXT, "this kernel has no BPF (CONFIG_BPF_SYSCALL)");
 		return -ENOENT;
 	}
+	if (access("/sys/kernel", F_OK)) {
+		snprintf(why, RUN_TEXT,
+			 "/sys is not mounted here, as in a chroot; mount -t sysfs sysfs /sys");
+		return -ENOENT;
+	}
 	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
 		snprintf(
 			why, RUN_TEXT,

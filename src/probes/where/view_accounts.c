@@ -17,6 +17,15 @@ double accounts__share(double part, double whole)
 	return whole > 0 ? part / whole : 0;
 }
 
+const char *accounts__percent(char out[UNITS_TEXT], double share)
+{
+	double percent = 100 * share;
+
+	snprintf(out, UNITS_TEXT, "%.*f %%", percent >= 9.95 ? 0 : percent >= 0.095 ? 1 : 2,
+		 percent);
+	return out;
+}
+
 double accounts__sum(const struct table *table, size_t key, unsigned int column)
 {
 	const struct table_aggregate *aggregate = table__aggregate(table, key, column);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <core/run.h>
+#include <core/units.h>
 
 #include "types.h"
 
@@ -44,6 +45,9 @@ void accounts__free(struct accounts *accounts);
 
 /* part / whole; 0 if that is 0. */
 double accounts__share(double part, double whole);
+
+/* "57 %", "0.9 %", "0.04 %": of a share. Returns out. */
+const char *accounts__percent(char out[UNITS_TEXT], double share);
 
 /* The sum of a number of a key of a table. */
 double accounts__sum(const struct table *table, size_t key, unsigned int column);

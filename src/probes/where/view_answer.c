@@ -48,9 +48,9 @@ static void print_unexplained(FILE *out, const struct answer *answer)
 	char text[UNITS_TEXT];
 	struct wrap wrap = { 0 };
 
-	wrap__add(&wrap, "Not explained: %.2g %% of the waiting (%s)",
-		  100 * accounts__share(blame->open_ns, blame->waited_ns),
-		  units__ns(text, blame->open_ns));
+	wrap__add(&wrap, "Not explained: %s of the waiting",
+		  accounts__percent(text, accounts__share(blame->open_ns, blame->waited_ns)));
+	wrap__add(&wrap, " (%s)", units__ns(text, blame->open_ns));
 	if (all->ns[WHERE_UNKNOWN] > 0)
 		wrap__add(&wrap, "; %s of all time was not seen",
 			  units__ratio(text,

@@ -177,8 +177,9 @@ static void print_finding(FILE *out, const struct answer *answer, const struct f
 
 	wrap__add(&wrap, "%s ", row->name);
 	say_wait(&wrap, answer, finding);
-	wrap__add(&wrap, " for %.2g %% of its life (%s)",
-		  100 * accounts__share(finding->ns, row->life_ns), units__ns(time, finding->ns));
+	wrap__add(&wrap, " for %s of its life",
+		  accounts__percent(time, accounts__share(finding->ns, row->life_ns)));
+	wrap__add(&wrap, " (%s)", units__ns(time, finding->ns));
 	nr = reasons__list(answer->reasons, row, finding->state, &list);
 	if (finding->state == WHERE_MEMORY && limits__find(&limit, answer->reasons, row))
 		wrap__add(&wrap, "; for %.0f %% of that because of %s", 100 * limit.share,
