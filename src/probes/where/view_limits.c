@@ -23,6 +23,13 @@ static const struct {
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 
+static bool is_function(const struct frame *frame, const char *function)
+{
+	size_t len = frame ? strcspn(frame->name, "+.") : 0;
+
+	return len == strlen(function) && !strncmp(frame->name, function, len);
+}
+
 /* Index of `known`, or KNOWN. */
 static size_t limit_of(const struct frames *frames, const char *stack)
 {
@@ -30,14 +37,22 @@ static size_t limit_of(const struct frames *frames, const char *stack)
 
 	while (frames__next(&stack, &address)) {
 		const struct frame *frame = frames__find(frames, 0, address);
-		size_t len = frame ? strcspn(frame->name, "+.") : 0;
 
-		for (size_t i = 0; len && i < KNOWN; i++)
-			if (strlen(known[i].function) == len &&
-			    !strncmp(frame->name, known[i].function, len))
+		for (size_t i = 0; i < KNOWN; i++)
+			if (is_function(frame, known[i].function))
 				return i;
 	}
 	return KNOWN;
+}
+
+static bool has_function(const struct frames *frames, const char *stack, const char *function)
+{
+	uint64_t address;
+
+	while (frames__next(&stack, &address))
+		if (is_function(frames__find(frames, 0, address), function))
+			return true;
+	return false;
 }
 
 static bool is_of(const struct where_account *row, const struct sleep_stack *sleep)
@@ -45,6 +60,23 @@ static bool is_of(const struct where_account *row, const struct sleep_stack *sle
 	if (row->comm && !strcmp(row->comm, sleep->comm))
 		return true;
 	return row->pid && row->pid == sleep->pid;
+}
+
+double limits__full_queue_ns(const struct reasons *reasons, const struct where_account *row)
+{
+	const struct table *stacks = reasons->probe->more[RUN_STACKS];
+	size_t nr = sleep_stacks__is(stacks) ? sleep_stacks__nr(stacks) : 0;
+	double ns = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct sleep_stack sleep = sleep_stacks__nth(stacks, i);
+
+		if (!strcmp(sleep.state, where_states[WHERE_DISK]) &&
+		    (row == &reasons->accounts->all || is_of(row, &sleep)) &&
+		    has_function(&reasons->run->frames, sleep.stack, "blk_mq_get_tag"))
+			ns += (double)sleep.ns;
+	}
+	return ns;
 }
 
 bool limits__find(struct limit *limit, const struct reasons *reasons,

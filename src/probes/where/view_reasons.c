@@ -9,6 +9,7 @@
 #include <core/vec.h>
 
 #include "columns.h"
+#include "view_limits.h"
 #include "view_states.h"
 #include "waits.h"
 
@@ -175,6 +176,47 @@ static void find_lines(const struct reasons *reasons, unsigned int at,
 	}
 }
 
+/* ---- a full queue ---- */
+
+static const struct why_part full_queue = {
+	.name = "full",
+	.with = "requests of %s filled the queue of the disk",
+	.without = "its own requests filled the queue of the disk",
+};
+
+/*
+ * Before it has a request, a task waits until the disk's queue has room. Those whose requests were
+ * in it have caused that, each by the time that its slow ones were.
+ */
+static void find_full_queue(const struct reasons *reasons, unsigned int at,
+			    const struct where_account *account, struct list *list)
+{
+	const struct why_summary *summary = &reasons->of[at];
+	double full =
+		accounts__share(limits__full_queue_ns(reasons, account), account->ns[WHERE_DISK]);
+
+	for (size_t i = 0; full > 0 && i < summary->nr_names; i++) {
+		const struct why_line *line = &summary->names[i];
+		bool itself =
+			account != &reasons->accounts->all && is_of_row(account, line->victim);
+		struct reason reason = {
+			.share =
+				full * accounts__share((double)line->ns, (double)summary->total_ns),
+			.part = &full_queue,
+			.is_named = !itself,
+		};
+
+		why_summary__victim(summary, line, reason.who);
+		if (itself)
+			strcpy(reason.who, "itself");
+		/* flawfinder: ignore: a constant, with one %s */
+		snprintf(reason.text, sizeof(reason.text),
+			 itself ? full_queue.without : full_queue.with, reason.who);
+		strcpy(reason.kind, reason.text);
+		add(list, &reason);
+	}
+}
+
 /* ---- by who ended them ---- */
 
 static bool is_cause_of(const struct reasons *reasons, const struct where_account *account,
@@ -288,6 +330,14 @@ static void find_causes(const struct reasons *reasons, const struct where_accoun
 
 /* ---- all ---- */
 
+static void find_probe(const struct reasons *reasons, unsigned int at,
+		       const struct where_account *account, unsigned int state, struct list *list)
+{
+	find_lines(reasons, at, account, state, list);
+	if (state == WHERE_DISK)
+		find_full_queue(reasons, at, account, list);
+}
+
 size_t reasons__list(const struct reasons *reasons, const struct where_account *account,
 		     unsigned int state, struct reason **all)
 {
@@ -296,7 +346,7 @@ size_t reasons__list(const struct reasons *reasons, const struct where_account *
 	for (unsigned int i = 0; i < reasons->run->nr_probes; i++)
 		if (reasons->of[i].total_ns &&
 		    explains(why__words(reasons->run->probes[i].name), state))
-			find_lines(reasons, i, account, state, &list);
+			find_probe(reasons, i, account, state, &list);
 	if (!list.nr && state != WHERE_READY && state != WHERE_CPU && !where_is_idle(state))
 		find_causes(reasons, account, state, &list);
 	if (list.nr)
