@@ -81,16 +81,20 @@ function readProbes(probes) {
 		for (const metric of probe.metrics || [])
 			metric.columns = readSeries(metric.cells, "metric");
 		for (const key of probe.keys || [])
-			key.columns = key.cells !== undefined ? readSeries(key.cells, "key") : readSeries(key.sums, "sums");
+			[key.groups, key.columns] = [readSeries(key.cells, "key"), key.sums === undefined ? null : readSeries(key.sums, "sums")];
 		readWhy(probe.why);
 	}
 }
 
 // Times of parts, of which the series are in us.
 function readBars(bars) {
-	for (const split of bars ? bars.splits : [])
+	const read = (text) => readSeries(text, "values").map((cell) => cell && { sum: cell.sum * 1000 });
+	if (!bars)
+		return;
+	bars.machine = bars.machine.map(read);
+	for (const split of bars.splits)
 		for (const bar of split.bars.concat(split.others))
-			bar.parts = bar.parts.map((text) => readSeries(text, "values").map((cell) => cell && { sum: cell.sum * 1000 }));
+			bar.parts = bar.parts.map(read);
 }
 
 function loadData() {
@@ -99,6 +103,7 @@ function loadData() {
 		data.edges = readEdges(data.columns);
 		readProbes(data.series);
 		readBars(data.bars);
+		data.pressure = data.pressure && data.pressure.map((text) => readSeries(text, "values").map((cell) => cell && (cell.sum - 1) / 100000));
 	}
 	return data;
 }

@@ -42,7 +42,11 @@ function clear(node) {
 	return node;
 }
 
-const widthOf = () => Math.max(480, document.getElementById("page").clientWidth);
+// The width that a picture may have.
+function widthOf() {
+	const page = document.getElementById("page"), style = getComputedStyle(page);
+	return Math.max(240, Math.floor(page.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)));
+}
 
 const hintBox = document.getElementById("hint");
 
@@ -75,12 +79,28 @@ function timeTicks(start, end, most) {
 	return ticks;
 }
 
+// Tables that are wider than the page become a list of cards, whose cells have the heads of their columns.
+function fitTables() {
+	for (const box of document.querySelectorAll(".scroll")) {
+		const heads = [...box.querySelectorAll("thead tr > *")].map((head) => head.textContent);
+		box.classList.remove("cards");
+		if (box.scrollWidth <= box.clientWidth)
+			continue;
+		box.classList.add("cards");
+		for (const row of box.querySelectorAll("tbody tr"))
+			[...row.children].forEach((cell, i) => cell.setAttribute("data-label", heads[i]));
+	}
+}
+
+// A long name may be broken after a slash, but not elsewhere.
+const breakable = (name) => name.length < 33 ? [name] : name.split(/(?<=\/)/).flatMap((part, i) => i ? [el("wbr"), part] : [part]);
+
 // A table whose columns sort when their head is clicked. columns: [title, class]; rows: [[{text, value, node}]].
 function sortable(columns, rows, caption) {
 	const body = el("tbody"), head = el("tr");
 	const state = { by: -1, down: true };
 	const cell = (one, i) => el("td", { class: columns[i][1], "data-value": one.value, title: one.title },
-		one.node || one.text);
+		...(one.node ? [one.node] : breakable(one.text)));
 	const show = () => clear(body).append(...rows.map((row) => el("tr", null, ...row.map(cell))));
 	const sort = (i) => {
 		const of = (row) => row[i].value === undefined ? row[i].text : Number(row[i].value);
@@ -90,6 +110,7 @@ function sortable(columns, rows, caption) {
 		[...head.children].forEach((th, at) =>
 			th.setAttribute("aria-sort", at === i ? (state.down ? "descending" : "ascending") : "none"));
 		show();
+		fitTables();
 	};
 	columns.forEach(([title, kind], i) => head.append(el("th", { class: kind, scope: "col" },
 		el("button", { type: "button", onclick: () => sort(i) }, title))));

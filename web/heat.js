@@ -72,7 +72,7 @@ function drawAxes(context, of, look) {
 	context.textAlign = "right";
 	for (const ns of logTicks(2 ** (of.scale.low / ROWS), 2 ** (of.scale.high / ROWS))) {
 		const at = Math.round(of.y(Math.log2(ns) * ROWS)) + 0.5;
-		context.fillText(fmtNs(ns).replace(/\.0+ /, " "), LEFT - 6, at);
+		context.fillText(fmtNs(ns).replace(/\.0+ /, " "), LEFT - 6, Math.min(of.height - 7, Math.max(7, at)));
 		context.globalAlpha = 0.5;
 		context.stroke(new Path2D("M" + LEFT + " " + at + "H" + of.x(of.end)));
 		context.globalAlpha = 1;

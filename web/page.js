@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The page of a recording: state, the address, brushing, keys of the keyboard.
 const data = loadData();
-const state = { from: 0, to: 0, probe: "", by: "", filter: "", hidden: new Set(), metrics: new Set(), bars: "", waits: 10 };
+const state = { from: 0, to: 0, probe: "", by: "", filter: "", hidden: new Set(), metrics: new Set(), bars: "", waits: 10, slow: 10, open: null };
 const at = (id) => document.getElementById(id);
 const measured = () => data.series.filter((probe) => probe.metrics);
 
@@ -61,20 +61,22 @@ function probeNow() {
 
 // ---- head ----
 
-function renderAbout() {
-	const report = data.report, host = report.host || {};
+// What is missing or wrong, in words.
+function problems() {
+	const report = data.report;
 	const modules = report.probes.filter((probe) => probe.accounting);
 	const unbalanced = modules.filter((probe) => !probe.accounting.balanced && !probe.accounting.recursion_missed);
 	const off = modules.filter((probe) => probe.accounting.kernel_check &&
 		[probe.accounting.kernel_check.events, probe.accounting.kernel_check.time_ns].some((sum) => sum && !sum.agrees));
-	const refused = data.series.filter((probe) => probe.refused);
+	return (report.complete ? [] : [report.running ? "still being recorded" : "cut off"])
+		.concat(unbalanced.map((probe) => probe.module + ": accounting does not balance"), off.map((probe) => probe.module + ": the kernel's account disagrees"));
+}
+
+function renderAbout() {
+	const report = data.report, host = report.host || {}, refused = data.series.filter((probe) => probe.refused);
 	const parts = [el("b", null, report.start_utc), ", " + fmtSec(report.duration_sec * 1e9) + ", kernel ", el("b", null, host.kernel || "unknown"),
 		host.cpus_online ? ", " + host.cpus_online + " CPUs" : "", report.workload ? ", " + report.workload.command : ""];
-	const warn = (text) => parts.push(" · ", el("span", { class: "bad" }, text));
-	if (!report.complete)
-		warn(report.running ? "still being recorded" : "cut off");
-	unbalanced.forEach((probe) => warn(probe.module + ": accounting does not balance"));
-	off.forEach((probe) => warn(probe.module + ": the kernel's account disagrees"));
+	problems().forEach((text) => parts.push(" · ", el("span", { class: "bad" }, text)));
 	refused.forEach((probe) => parts.push(" · " + probe.name + " not measured: " + probe.refused));
 	clear(at("about")).append(...parts);
 }
@@ -83,7 +85,7 @@ function renderBar() {
 	const span = spanNow(), edges = data.edges, probe = probeNow();
 	const tabs = measured().map((one, i) => el("button", { type: "button", "aria-pressed": String(one === probe), title: "key " + (i + 1),
 		onclick: () => change({ probe: one.name }) }, one.name));
-	const text = span[0] === span[1] ? "no interval in this span" : fmtSec(edges[span[0]].start) + " to " + fmtSec(edges[span[1] - 1].end) +
+	const text = span[0] === span[1] ? "no interval in this time range" : fmtSec(edges[span[0]].start) + " to " + fmtSec(edges[span[1] - 1].end) +
 		" (" + (span[1] - span[0]) + (data.columns.per > 1 ? " columns" : " intervals") + ")";
 	clear(at("bar")).append(...tabs, el("span", { class: "span", id: "span" }, text),
 		el("button", { type: "button", onclick: () => select(0, 0), disabled: isWhole() }, isWhole() ? "whole recording" : "show all (Esc)"));
@@ -94,39 +96,54 @@ function renderFound() {
 	const line = (one) => {
 		const part = partOf(one.probe, one.pair.part), whom = one.pair.victim, share = fmtShare(one.ns, one.total);
 		const text = one.other ? [el("b", null, one.pair.culprit), " slowed ", el("b", null, whom), " by " + fmtNs(one.ns)]
-			: [el("b", null, whom), " lost " + fmtNs(one.ns) + (one.pair.culprit ? " to itself or others of its name" : "")];
+			: [el("b", null, whom), " lost " + fmtNs(one.ns) + (one.pair.culprit ? " to tasks of its own name" : "")];
 		return el("li", { class: one.other ? null : "own" }, el("button", { type: "button", onclick: () => {
 			state.probe = one.probe.name;
 			select(one.core[0], one.core[1]);
-		} }, el("span", { class: "when" }, fmtSec(one.from) + " to " + fmtSec(one.to)), "  ", ...text, ": " + part.what + " (" + share +
-			" of the slow time of " + one.probe.name + ")"));
+		} }, ...text, ": " + part.what + " (" + share + " of the slow time of " + one.probe.name + ")  ", el("span", { class: "when" }, fmtSec(one.from) + " to " + fmtSec(one.to))));
 	};
 	if (!data.series.some((probe) => probe.why))
 		return;
 	box.append(el("h2", null, "Who slowed whom"), found.length ? el("ol", null, ...found.slice(0, 6).map(line))
-		: el("p", { class: "empty" }, data.series.some((probe) => probe.why && slowTime(probe, spanNow())) ? "No pair has much of the slow time of this span."
-			: "Nothing was slow in this span."));
+		: el("p", { class: "empty" }, data.series.some((probe) => probe.why && slowTime(probe, spanNow())) ? "No pair has much of the slow time of this time range."
+			: "Nothing was slow in this time range."));
 }
 
 // ---- where the time went ----
 
+const DRAG = "Drag across a chart to select a time range; everything below then covers only that range.";
+
+// What pictures over time have in common.
+function pictureOf() {
+	const [start, end] = wholeSpan();
+	return { start, end, edges: data.edges, span: spanNow(), width: widthOf() };
+}
+
+const splitOf = (bars) => bars.splits.find((one) => one.by === state.bars) || bars.splits[0];
+const splitButtons = (bars) => el("p", null, ...bars.splits.flatMap((one) => [el("button", { type: "button",
+	"aria-pressed": String(one === splitOf(bars)), onclick: () => change({ bars: one.by }) }, "by " + one.by), " "]));
+const barsNow = () => data.edges.length && data.bars && data.bars.splits.length ? data.bars : null;
+
 function renderBars() {
-	const bars = data.bars, box = clear(at("bars")), [start, end] = wholeSpan(), span = spanNow();
-	if (!bars || !bars.splits.length || !data.edges.length)
+	const bars = barsNow(), box = clear(at("bars")), of = pictureOf();
+	if (!data.edges.length || (!bars && !data.pressure))
 		return;
-	const split = bars.splits.find((one) => one.by === state.bars) || bars.splits[0];
-	const of = { start, end, edges: data.edges, span, width: widthOf() };
-	box.append(el("h2", null, "Where the time went"), el("p", null, ...bars.splits.flatMap((one) => [el("button", { type: "button",
-		"aria-pressed": String(one === split), onclick: () => change({ bars: one.by }) }, "by " + one.by), " "])), barsKey(bars.parts));
-	for (const bar of split.bars.concat(split.others)) {
-		const text = barText(bar, bars.parts, span);
+	box.append(el("h2", null, bars ? "Where the time went" : "Pressure"), el("p", { class: "note" }, DRAG));
+	if (bars)
+		box.append(barsKey(bars.parts), machineRow(bars, of));
+	if (data.pressure)
+		box.append(pressureRow(data.pressure, of));
+	box.append(timeAxisOf(of.start, of.end));
+	if (!bars)
+		return;
+	box.append(splitButtons(bars));
+	for (const bar of splitOf(bars).bars.concat(splitOf(bars).others)) {
+		const text = barText(bar, bars.parts, of.span), name = bar.name || splitOf(bars).nr_others + " others";
 		if (text)
-			box.append(el("div", { class: "row" }, el("div", { class: "name" }, el("b", null, bar.name || split.nr_others + " others"), " " + text),
-				brush(barBand(bar, bars.parts, of, text), "time of " + (bar.name || "others"))));
+			box.append(el("div", { class: "row" }, el("div", { class: "name" }, el("b", null, ...breakable(name)), " " + text),
+				brush(barBand(bar, bars.parts, of, text), "time of " + name)));
 	}
-	box.append(timeAxisOf(start, end), el("h3", null, "Longest waits, and what ended them"), waitsTable(bars, data.edges, span, state.waits));
-	if (state.waits < bars.waits.length)
-		box.append(el("button", { type: "button", onclick: () => change({ waits: bars.waits.length }) }, "more waits"));
+	box.append(timeAxisOf(of.start, of.end));
 }
 
 // ---- time line ----
@@ -177,8 +194,8 @@ function brush(picture, title) {
 function timeAxisOf(start, end) {
 	const width = widthOf(), x = (ns) => LEFT + (ns - start) / Math.max(1, end - start) * (width - LEFT - RIGHT);
 	const frame = svgEl("svg", { width, height: 20, "aria-hidden": "true" });
-	for (const ns of timeTicks(start, end, 10))
-		frame.append(svgEl("text", { x: x(ns), y: 14, "text-anchor": "middle" }, fmtSec(ns)));
+	for (const ns of timeTicks(start, end, Math.min(10, width / 80)))
+		frame.append(svgEl("text", { x: x(ns), y: 14, "text-anchor": x(ns) > width - 30 ? "end" : "middle" }, fmtSec(ns)));
 	return frame;
 }
 
@@ -222,7 +239,7 @@ function renderTime() {
 		box.append(el("p", { class: "empty" }, data.edges.length ? "No probe measured anything." : "The recording has no interval."));
 		return;
 	}
-	box.append(el("p", { class: "note" }, "Drag over a picture to choose a span: everything below is of it. ", rampKey()));
+	box.append(el("p", { class: "note" }, at("bars").firstChild ? "" : DRAG + " ", rampKey()));
 	if (data.columns.per > 1)
 		box.append(el("p", { class: "note", id: "thinned" }, fmtCount(data.columns.intervals) + " intervals: " + data.columns.per +
 			" are one column. Sums and maxima are kept."));
@@ -244,19 +261,12 @@ function renderTime() {
 const seconds = (span) => span[0] < span[1] ? (data.edges[span[1] - 1].end - data.edges[span[0]].start) / 1e9 : 0;
 
 function renderWhy(box, probe, span) {
-	const [start, end] = wholeSpan(), toggle = (name) => toggleIn(state.hidden, name);
-	const of = { start, end, edges: data.edges, span, width: widthOf() };
-	box.append(el("h2", null, "Why it was slow"));
+	const of = pictureOf();
+	box.append(el("h3", null, "Why " + probe.name + " was slow"));
 	if (isWhole() && probe.why.conclusion)
 		box.append(el("p", null, probe.why.conclusion));
-	box.append(partsNode(probe, of, toggle), timeAxisOf(start, end), el("h3", null, "Who made whom wait"), matrix(probe, span),
-		el("h3", null, "Slow events"), slowTable(probe, data.edges, span));
-}
-
-function partsNode(probe, of, toggle) {
-	const node = partsPicture(probe, of, state.hidden, toggle);
-	node.lastChild.replaceWith(brush(node.lastChild.cloneNode(true), "slow time"));
-	return node;
+	box.append(partsPicture(probe, of, state.hidden, (name) => toggleIn(state.hidden, name)), timeAxisOf(of.start, of.end),
+		el("h3", null, "Who made whom wait"), matrix(probe, span));
 }
 
 function renderKeys(box, probe, span) {
@@ -268,39 +278,62 @@ function renderKeys(box, probe, span) {
 	const type = (event) => {
 		state.filter = event.target.value.toLowerCase();
 		clear(table).append(keysTable(probe, by, span, state.filter));
+		fitTables();
 	};
-	box.append(el("h2", null, "Who waited"), el("p", null, ...splits.flatMap((split) => [el("button", { type: "button",
-		"aria-pressed": String(split === by), onclick: () => change({ by: split }) }, "by " + split), " "]),
+	box.append(el("h3", null, probe.name + ": " + probe.metrics[0].what), el("p", { class: "buttons" }, ...splits.map((split) => el("button", { type: "button",
+		"aria-pressed": String(split === by), onclick: () => change({ by: split }) }, "by " + split)),
 	el("input", { type: "search", id: "filter", placeholder: "filter by name (/)", value: state.filter, "aria-label": "filter by name", oninput: type })), table);
+}
+
+function renderWho() {
+	const box = clear(at("who")), probe = probeNow(), span = spanNow(), bars = barsNow();
+	if (bars || probe)
+		box.append(el("h2", null, "Who waited"));
+	if (bars)
+		box.append(waitersTable(splitOf(bars), bars.parts, span, isWhole()));
+	if (!probe)
+		return;
+	renderKeys(box, probe, span);
+	if (probe.why)
+		renderWhy(box, probe, span);
+}
+
+function renderSlow() {
+	const box = clear(at("slow")), probe = probeNow(), span = spanNow(), bars = barsNow(), more = (what) => () => change({ [what]: state[what] + 10 });
+	if (probe && probe.why)
+		box.append(el("h2", null, "Slow events of " + probe.name), slowTable(probe, data.edges, span, state.slow, more("slow")));
+	if (bars)
+		box.append(el("h2", null, "Longest waits, and what ended them"), waitsTable(bars, data.edges, span, state.waits, more("waits")));
 }
 
 function renderDetail() {
 	const box = clear(at("detail")), probe = probeNow(), span = spanNow();
 	if (!probe)
 		return;
-	const module = data.report.probes.find((one) => one.module === probe.name), hists = probe.metrics.map((metric) => sumSpan(metric.columns, span));
+	const hists = probe.metrics.map((metric) => sumSpan(metric.columns, span));
 	const lines = probe.metrics.map((metric, i) => ({ name: metric.name, hist: hists[i], color: COLORS[i] }));
-	box.append(el("h2", null, probe.name + (isWhole() ? "" : ", " + at("span").textContent)));
-	box.append(metricsTable(probe, hists, seconds(span)));
 	if (!isWhole())
 		lines.push({ name: probe.metrics[0].name + ", whole recording", hist: sumSpan(probe.metrics[0].columns, [0, data.edges.length]), color: COLORS[7], dashed: true });
-	box.append(el("div", { class: "two" }, el("div", null, el("h3", null, "Percentiles"), percentileCurve(lines, "Percentiles of " + probe.name),
+	box.append(el("h2", null, "Percentiles of " + probe.name + (isWhole() ? "" : ", " + at("span").textContent)), metricsTable(probe, hists, seconds(span)),
+		percentileCurve(lines, "Percentiles of " + probe.name),
 		el("p", { class: "legend" }, ...lines.map((line) => el("span", null, el("i", { class: "swatch c" + COLORS.indexOf(line.color) }), line.name))),
-		el("p", { class: "note" }, "The band is what a histogram leaves open: 1/32 of the value.")),
-	el("div", null, el("h3", null, "Accounting"), accountingTable(probe, hists, data.counts))));
-	if (probe.why)
-		renderWhy(box, probe, span);
-	renderKeys(box, probe, span);
-	box.append(...aboutTables(data.report, module));
+		el("p", { class: "note" }, "The band is what a histogram leaves open: 1/32 of the value."));
+}
+
+// Folded, unless something is missing; or as the reader left it.
+function renderMethod() {
+	const box = clear(at("method")), probe = probeNow(), wrong = problems();
+	const module = probe && data.report.probes.find((one) => one.module === probe.name);
+	const fold = el("details", { open: state.open === null ? wrong.length > 0 : state.open, ontoggle: () => { state.open = fold.open; fitTables(); } },
+		el("summary", null, wrong.length ? wrong.join("; ") : "Accounting, method and host" + (probe ? ": all events are accounted for" : "")));
+	if (probe)
+		fold.append(el("h3", null, "Accounting of " + probe.name), accountingTable(probe, probe.metrics.map((metric) => sumSpan(metric.columns, spanNow())), data.counts));
+	fold.append(...aboutTables(data.report, module));
+	box.append(el("h2", null, "Accounting and method"), fold);
 }
 
 function render() {
-	renderAbout();
-	renderBar();
-	renderFound();
-	renderBars();
-	renderTime();
-	renderDetail();
+	[renderAbout, renderBar, renderFound, renderBars, renderTime, renderWho, renderSlow, renderDetail, renderMethod, fitTables].forEach((step) => step());
 }
 
 // ---- keyboard ----

@@ -27,23 +27,39 @@ function spark(columns, most, span) {
 	return frame;
 }
 
+// The groups of columns that keys have their slots of, as [first, behind the last]; one at least.
+function groupsOf(span, group, columns) {
+	const first = Math.round(span[0] / group), end = span[1] === columns ? Math.ceil(columns / group) : Math.round(span[1] / group);
+	const middle = Math.floor((span[0] + span[1]) / 2 / group);
+	return first < end ? [first, end] : [middle, middle + 1];
+}
+
+// The percentiles of a key are of groups of columns if the recording is long: of what time, where that is not the time range.
+function groupsNote(groups, span, group, edges) {
+	const first = groups[0] * group, end = Math.min(edges.length, groups[1] * group);
+	return first === span[0] && end === span[1] ? null : el("p", { class: "note", id: "groups" }, "The percentiles are of " + fmtSec(edges[first].start) + " to " +
+		fmtSec(edges[end - 1].end) + "; of exactly this range: latscope report --from --to.");
+}
+
 function keysTable(probe, by, span, filter) {
-	const keys = probe.keys.filter((key) => key.by === by && key.name.toLowerCase().includes(filter));
-	const found = keys.map((key) => ({ key, hist: sumSpan(key.columns, span) })).filter((one) => one.hist.n);
+	const keys = probe.keys.filter((key) => key.by === by && key.name.toLowerCase().includes(filter)), groups = groupsOf(span, data.group, data.edges.length);
+	const found = keys.map((key) => {
+		const slots = sumSpan(key.groups, key.columns ? groups : span);
+		return { key, slots, hist: key.columns ? sumSpan(key.columns, span) : slots };
+	}).filter((one) => one.hist.n);
 	const total = sumSpan(probe.metrics[0].columns, span).sum;
-	const most = Math.max(1, ...keys.flatMap((key) => key.name === "(other)" ? [] : key.columns.map((cell) => cell ? cell.sum : 0)));
+	const most = Math.max(1, ...keys.flatMap((key) => key.name === "(other)" ? [] : (key.columns || key.groups).map((cell) => cell ? cell.sum : 0)));
 	const columns = [[by, "name"], ["time waited"], ["share"], ["events"], ["mean"], ["p50"], ["p99"], ["max"], ["over time (root scale)", "name"]];
-	const rows = found.sort((a, b) => b.hist.sum - a.hist.sum).map(({ key, hist }) => {
-		const of = (q) => key.cells === undefined ? { text: "–", title: "latscope report --from --to has it" }
-			: latency(hist, quantile(hist, q));
+	const rows = found.sort((a, b) => b.hist.sum - a.hist.sum).map(({ key, slots, hist }) => {
+		const of = (q) => latency(slots, quantile(slots, q));
 		return [{ text: key.name }, number(fmtNs(hist.sum), hist.sum), number(fmtShare(hist.sum, total), hist.sum),
 			number(fmtCount(hist.n), hist.n), latency(hist, mean(hist)), of(0.5), of(0.99), latency(hist, hist.max),
-			{ node: spark(key.columns, most, span), text: "", value: hist.sum }];
+			{ node: spark(key.columns || key.groups, most, span), text: "", value: hist.sum }];
 	});
 	const left = probe.left_out[by];
 	if (!rows.length)
-		return el("p", { class: "empty" }, "Nothing waited in this span.");
-	return el("div", null, sortable(columns, rows),
+		return el("p", { class: "empty" }, "Nothing waited in this time range.");
+	return el("div", null, sortable(columns, rows), data.group > 1 ? groupsNote(groups, span, data.group, data.edges) : null,
 		left ? el("p", { class: "note" }, fmtCount(left) + " more with less time in the whole recording; --top N keeps more.") : null);
 }
 
@@ -107,15 +123,22 @@ function aboutTables(report, module) {
 }
 
 const PRESSURES = { cpu_some_ns: "CPU pressure", memory_some_ns: "memory pressure", io_some_ns: "I/O pressure" };
-// Pressures, and of the other columns, which are details, those that correlate.
-const answers = (one) => one.rho !== null && (PRESSURES[one.column] || /^(positive|negative) /.test(one.verdict));
 const pressureName = (column) => PRESSURES[column] || column.replace(/_ns$/, "").replace(/_/g, " ");
-// What was slow together, in sentences: `correlation`, `covariates` and `pressure_pairs` of the JSON.
+const isFound = (one) => /^(positive|negative) /.test(one.verdict);
+
+// What was slow together, in sentences; all pairs without a link are one line: `correlation`, `covariates` and `pressure_pairs` of the JSON.
 function correlationNotes(report) {
-	const rho = (one) => one.rho === null ? "" : ", rho " + one.rho.toFixed(2) + (one.rho_low === null ? "" : " (" + one.rho_low.toFixed(2) + " to " + one.rho_high.toFixed(2) + ")");
-	const both = (one) => one.rho === null ? "" : "; slow together in " + one.intervals_in_both_worst_quarters + (one.intervals_in_both_worst_quarters === 1 ? " interval, " : " intervals, ") + one.by_chance.toFixed(1) + " by chance";
-	return (report.correlation ? report.correlation.pairs : []).map((one) => one.probes.join(" and ") + ": " + (one.verdict || "cannot tell") + rho(one) + both(one) + (one.reason ? ": " + one.reason : ""))
-		.concat((report.covariates || []).filter((one) => one.rho !== null).map((one) => one.probe + " and " + one.table + " " + one.key + ": " + (one.verdict || "cannot tell") + rho(one)))
-		.concat((report.pressure_pairs || []).filter(answers).map((one) => one.probe + " and " + pressureName(one.column) + ": " + (one.verdict || "cannot tell") + rho(one)))
-		.map((text) => el("p", { class: "note" }, text));
+	const rho = (one) => " (rho " + one.rho.toFixed(2) + (one.rho_low === null ? "" : ", " + one.rho_low.toFixed(2) + " to " + one.rho_high.toFixed(2)) + ")";
+	const both = (one) => "; slow together in " + one.intervals_in_both_worst_quarters + (one.intervals_in_both_worst_quarters === 1 ? " interval, " : " intervals, ") + one.by_chance.toFixed(1) + " by chance";
+	const pairs = (report.correlation ? report.correlation.pairs : []).map((one) => ({ ...one, names: one.probes, more: one.rho === null ? "" : both(one) }))
+		.concat((report.covariates || []).filter((one) => one.rho !== null).map((one) => ({ ...one, names: [one.probe, one.table + " " + one.key] })))
+		.concat((report.pressure_pairs || []).filter((one) => PRESSURES[one.column] || isFound(one)).map((one) => ({ ...one, names: [one.probe, pressureName(one.column)] })));
+	const found = pairs.filter(isFound).map((one) => one.names.join(" and ") + ": " + one.verdict + rho(one) + (one.more || ""));
+	for (const [text, some] of [["No link found: ", pairs.filter((one) => one.verdict && !isFound(one))], ["Too little to tell: ", pairs.filter((one) => !one.verdict)]]) {
+		const others = new Map();
+		some.forEach((one) => others.set(one.names[0], (others.get(one.names[0]) || []).concat(one.names[1])));
+		if (others.size)
+			found.push(text + [...others].map(([probe, names]) => probe + " with " + names.join(", ")).join("; ") + ".");
+	}
+	return found.map((text) => el("p", { class: "note correlation" }, text));
 }

@@ -13,7 +13,6 @@
 #include "html_data.h"
 #include "probe_view.h"
 
-#define UNIT_NS 1000 /* of a series */
 #define LINKS 8 /* of a chain */
 
 /* ---- start ---- */
@@ -46,6 +45,17 @@ static int start_split(struct html_bar_split *split, struct bars *all, unsigned 
 	return err ? err : open_series(&split->bars[HTML_BARS]);
 }
 
+/* As they are by name, which bars__find() needs. */
+static int keep_all(struct html_bars *bars, const struct bars *all)
+{
+	bars->all = *all;
+	bars->all.bars = calloc(all->nr + 1, sizeof(*all->bars));
+	if (!bars->all.bars)
+		return -ENOMEM;
+	memcpy(bars->all.bars, all->bars, all->nr * sizeof(*all->bars));
+	return 0;
+}
+
 int html_bars__start(struct html_bars *bars, const struct run *run)
 {
 	static const enum lat_by splits[HTML_BAR_SPLITS] = { LAT_BY_PROCESS, LAT_BY_CGROUP,
@@ -65,6 +75,8 @@ int html_bars__start(struct html_bars *bars, const struct run *run)
 		struct bars all = { 0 };
 
 		err = view->bars(&all, bars->probe, splits[i], run->duration_ns);
+		if (!err && all.splits & 1U << splits[i] && !bars->nr_splits)
+			err = keep_all(bars, &all);
 		if (!err && all.splits & 1U << splits[i])
 			err = start_split(&bars->splits[bars->nr_splits++], &all, splits[i]);
 		bars__clear(&all);
@@ -90,6 +102,7 @@ void html_bars__clear(struct html_bars *bars)
 		clear_wait(&bars->waits[i]);
 	if (bars->rows)
 		bars__free_rows(bars->rows);
+	bars__clear(&bars->all);
 	free(bars->waits);
 	free(bars->rows);
 }
@@ -134,7 +147,8 @@ int html_bars__add(struct html_bars *bars, size_t column, size_t columns)
 static void put_parts(struct html_bar *bar, const uint64_t ns[BAR_PARTS])
 {
 	for (unsigned int i = 0; i < BAR_PARTS; i++)
-		html_series__value(&bar->parts[i], (ns[i] + UNIT_NS / 2) / UNIT_NS);
+		html_series__value(&bar->parts[i],
+				   (ns[i] + HTML_BAR_UNIT_NS / 2) / HTML_BAR_UNIT_NS);
 }
 
 static void put_column(struct html_bar_split *split, const struct bars *all)
@@ -156,7 +170,31 @@ static void put_column(struct html_bar_split *split, const struct bars *all)
 	put_parts(&split->bars[HTML_BARS], rest);
 }
 
-int html_bars__end_column(struct html_bars *bars, uint64_t length_ns)
+/*
+ * A thread that sleeps in a read all the time may just have no work: only the share of each part
+ * that is waits which ended, known of the whole recording.
+ */
+static void add_machine(const struct html_bars *bars, const struct bars *column,
+			uint64_t machine[BAR_PARTS])
+{
+	for (size_t i = 0; i < column->nr; i++) {
+		const struct bar *bar = &column->bars[i];
+		const struct bar *whole = bars__find(&bars->all, bar->id, bar->name);
+
+		for (unsigned int part = 0; part < BAR_PARTS; part++) {
+			double share = part == BAR_CPU ? 1 : 0;
+			uint64_t ns;
+
+			if (whole && whole->waits_ns[part])
+				share = (double)whole->waits_ns[part] / (double)whole->ns[part];
+			ns = (uint64_t)((double)bar->ns[part] * share);
+			machine[part] += ns;
+			machine[BAR_IDLE] += bar->ns[part] - ns;
+		}
+	}
+}
+
+int html_bars__end_column(struct html_bars *bars, uint64_t length_ns, uint64_t machine[BAR_PARTS])
 {
 	int err = 0;
 
@@ -169,6 +207,8 @@ int html_bars__end_column(struct html_bars *bars, uint64_t length_ns)
 			      ->bars(&all, bars->rows, bars->splits[i].by, length_ns);
 		if (!err)
 			put_column(&bars->splits[i], &all);
+		if (!err && !i)
+			add_machine(bars, &all, machine);
 		bars__clear(&all);
 	}
 	bars__free_rows(bars->rows);
@@ -191,13 +231,16 @@ static struct json_object *make_part(const void *unused, size_t at)
 static struct json_object *bar_json(struct html_bar *bar)
 {
 	struct json_object *object = json_object_new_object();
-	struct json_object *parts = json_object_new_array();
+	struct json_object *parts = json_object_new_array(), *waits = json_object_new_array();
 
 	fields__text(object, "name", *bar->whole.name ? bar->whole.name : NULL);
 	fields__text(object, "cause", *bar->whole.cause ? bar->whole.cause : NULL);
 	for (unsigned int i = 0; i < BAR_PARTS; i++)
 		json_object_array_add(parts, html_series__json(&bar->parts[i]));
+	for (unsigned int i = 0; i < BAR_PARTS; i++)
+		json_object_array_add(waits, json_object_new_uint64(bar->whole.waits_ns[i] / 1000));
 	fields__put(object, "parts", parts);
+	fields__put(object, "waits_us", waits);
 	return object;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The data of a page as JSON: web/data.js reads it. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,8 @@
 
 #include "html_data.h"
 
-#define KEYS_ROOM (512 << 10) /* more of the keys' slots are left out */
+#define KEYS_SLOTS (200 << 10) /* with more, keys have groups of columns */
+#define PRESSURE_SCALE 100000 /* of a series of shares */
 
 /* Columns of a metric, or of a key. */
 static int start_track(struct html_track *track)
@@ -23,15 +25,26 @@ static int start_track(struct html_track *track)
 	return err ? err : html_series__open(&track->sums);
 }
 
-static void clear_track(struct html_track *track)
+static void clear_track(struct html_track *track, size_t columns)
 {
+	for (size_t i = 0; track->groups && i < columns; i++)
+		sparse__clear(&track->groups[i]);
+	free(track->groups);
 	html_series__clear(&track->slots);
 	html_series__clear(&track->sums);
 	sparse__clear(&track->sum);
 }
 
+static int start_key(struct html_track *key, size_t index, size_t columns)
+{
+	key->index = index;
+	key->groups = calloc(columns + 1, sizeof(*key->groups));
+	return key->groups ? start_track(key) : -ENOMEM;
+}
+
 /* The keys of the first metric with the most time in each split. */
-static int start_keys(struct html_probe *to, const struct run_probe *probe, unsigned int top)
+static int start_keys(struct html_probe *to, const struct run_probe *probe, unsigned int top,
+		      size_t columns)
 {
 	const struct run_key **ranked;
 	int err = 0;
@@ -49,8 +62,8 @@ static int start_keys(struct html_probe *to, const struct run_probe *probe, unsi
 				to->left_out[by]++;
 				continue;
 			}
-			to->keys[to->nr_keys].index = (size_t)(ranked[i] - probe->total.keys);
-			err = start_track(&to->keys[to->nr_keys++]);
+			err = start_key(&to->keys[to->nr_keys++],
+					(size_t)(ranked[i] - probe->total.keys), columns);
 		}
 		free(ranked);
 	}
@@ -68,7 +81,7 @@ static int start_probe(struct html_data *data, unsigned int index, unsigned int 
 	for (unsigned int i = 0; !err && i < probe->nr_metrics; i++)
 		err = start_track(&to->metrics[i]);
 	if (!err && probe->nr_metrics)
-		err = start_keys(to, probe, top);
+		err = start_keys(to, probe, top, data->columns);
 	if (!err && probe->why)
 		err = html_why__start(&to->why, data->run, probe);
 	return err;
@@ -86,7 +99,9 @@ int html_data__start(struct html_data *data, const struct run *run, size_t inter
 	data->columns = (intervals + data->per - 1) / data->per;
 	data->cells = calloc(RUN_PROBES, sizeof(*data->cells));
 	data->pictures = calloc(RUN_PROBES, sizeof(*data->pictures));
-	if (!data->cells || !data->pictures)
+	data->over_time = calloc(data->columns + 1, sizeof(*data->over_time));
+	data->group = 1;
+	if (!data->cells || !data->pictures || !data->over_time)
 		return -ENOMEM;
 	err = html_series__open(&data->edges);
 	for (unsigned int i = 0; !err && i < run->nr_probes; i++)
@@ -100,9 +115,9 @@ void html_data__clear(struct html_data *data)
 		struct html_probe *probe = &data->probes[i];
 
 		for (unsigned int metric = 0; metric < RUN_METRICS; metric++)
-			clear_track(&probe->metrics[metric]);
+			clear_track(&probe->metrics[metric], 0);
 		for (size_t key = 0; key < probe->nr_keys; key++)
-			clear_track(&probe->keys[key]);
+			clear_track(&probe->keys[key], data->columns);
 		free(probe->keys);
 		html_why__clear(&probe->why);
 	}
@@ -110,6 +125,7 @@ void html_data__clear(struct html_data *data)
 	html_bars__clear(&data->bars);
 	free(data->cells);
 	free(data->pictures);
+	free(data->over_time);
 }
 
 static void end_edges(struct html_data *data)
@@ -117,6 +133,8 @@ static void end_edges(struct html_data *data)
 	html_series__number(&data->edges, data->start_ns - data->last_ns);
 	html_series__number(&data->edges, data->end_ns - data->start_ns);
 	data->last_ns = data->end_ns;
+	data->over_time[data->column].start_ns = data->start_ns;
+	data->over_time[data->column].end_ns = data->end_ns;
 }
 
 static int end_metric(struct html_data *data, unsigned int index, unsigned int metric)
@@ -134,16 +152,62 @@ static int end_metric(struct html_data *data, unsigned int index, unsigned int m
 	return 0;
 }
 
-static void end_key(struct html_track *key)
+static int end_key(struct html_data *data, struct html_track *key)
 {
-	html_series__hist(&key->slots, &key->sum, NULL);
+	int err = sparse__add(&key->groups[data->column / data->group], &key->sum);
+
+	data->key_slots += key->sum.nr;
 	html_series__sums(&key->sums, sparse__count(&key->sum), key->sum.sum_ns, key->sum.max_ns);
 	sparse__zero(&key->sum);
+	return err;
+}
+
+/* Two become one. Returns the slots that they have then, or -errno. */
+static ssize_t join_groups(struct sparse *groups, size_t nr)
+{
+	ssize_t slots = 0;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < nr; i += 2) {
+		struct sparse *to = &groups[i / 2];
+
+		if (i) {
+			*to = groups[i];
+			groups[i] = (struct sparse){ 0 };
+		}
+		if (i + 1 < nr) {
+			err = sparse__add(to, &groups[i + 1]);
+			sparse__clear(&groups[i + 1]);
+		}
+		slots += (ssize_t)to->nr;
+	}
+	return err ? err : slots;
+}
+
+/* Percentiles of keys need their slots, but a page has room for so many. */
+static int limit_keys(struct html_data *data)
+{
+	while (data->key_slots > KEYS_SLOTS && data->group < data->columns) {
+		data->key_slots = 0;
+		for (unsigned int i = 0; i < RUN_PROBES; i++) {
+			for (size_t key = 0; key < data->probes[i].nr_keys; key++) {
+				ssize_t slots = join_groups(data->probes[i].keys[key].groups,
+							    data->column / data->group + 1);
+
+				if (slots < 0)
+					return (int)slots;
+				data->key_slots += (size_t)slots;
+			}
+		}
+		data->group *= 2;
+	}
+	return 0;
 }
 
 static int end_column(struct html_data *data)
 {
-	int err = html_bars__end_column(&data->bars, data->end_ns - data->start_ns);
+	int err = html_bars__end_column(&data->bars, data->end_ns - data->start_ns,
+					data->over_time[data->column].machine);
 
 	end_edges(data);
 	for (unsigned int i = 0; i < data->run->nr_probes; i++) {
@@ -151,10 +215,12 @@ static int end_column(struct html_data *data)
 
 		for (unsigned int metric = 0; !err && metric < probe->nr_metrics; metric++)
 			err = end_metric(data, i, metric);
-		for (size_t key = 0; key < data->probes[i].nr_keys; key++)
-			end_key(&data->probes[i].keys[key]);
+		for (size_t key = 0; !err && key < data->probes[i].nr_keys; key++)
+			err = end_key(data, &data->probes[i].keys[key]);
 		html_why__end_column(&data->probes[i].why);
 	}
+	if (!err)
+		err = limit_keys(data);
 	data->column++;
 	return err;
 }
@@ -234,19 +300,15 @@ static struct json_object *metrics_json(struct html_probe *from, const struct ru
 	return array;
 }
 
-static bool keys_have_room(struct html_data *data)
+static struct json_object *groups_json(const struct html_data *data, struct html_track *key)
 {
-	size_t size = 0;
-
-	for (unsigned int i = 0; i < RUN_PROBES; i++) {
-		for (size_t key = 0; key < data->probes[i].nr_keys; key++)
-			size += html_series__length(&data->probes[i].keys[key].slots);
-	}
-	return size <= KEYS_ROOM;
+	for (size_t i = 0; i * data->group < data->column; i++)
+		html_series__hist(&key->slots, &key->groups[i], NULL);
+	return html_series__json(&key->slots);
 }
 
-static struct json_object *keys_json(struct html_probe *from, const struct run_probe *probe,
-				     bool slots)
+static struct json_object *keys_json(const struct html_data *data, struct html_probe *from,
+				     const struct run_probe *probe)
 {
 	struct json_object *array = json_object_new_array();
 
@@ -256,8 +318,9 @@ static struct json_object *keys_json(struct html_probe *from, const struct run_p
 
 		fields__text(object, "by", split__name(key->key.by));
 		fields__text(object, "name", key->name);
-		fields__put(object, slots ? "cells" : "sums",
-			    html_series__json(slots ? &from->keys[i].slots : &from->keys[i].sums));
+		fields__put(object, "cells", groups_json(data, &from->keys[i]));
+		if (data->group > 1)
+			fields__put(object, "sums", html_series__json(&from->keys[i].sums));
 		json_object_array_add(array, object);
 	}
 	return array;
@@ -274,7 +337,7 @@ static struct json_object *left_out_json(const struct html_probe *from)
 	return object;
 }
 
-static struct json_object *probe_json(struct html_data *data, unsigned int index, bool slots)
+static struct json_object *probe_json(struct html_data *data, unsigned int index)
 {
 	const struct run_probe *probe = &data->run->probes[index];
 	struct html_probe *from = &data->probes[index];
@@ -285,22 +348,85 @@ static struct json_object *probe_json(struct html_data *data, unsigned int index
 	if (probe->refused[0] || !probe->nr_metrics)
 		return object;
 	fields__put(object, "metrics", metrics_json(from, probe));
-	fields__put(object, "keys", keys_json(from, probe, slots));
+	fields__put(object, "keys", keys_json(data, from, probe));
 	fields__put(object, "left_out", left_out_json(from));
 	if (probe->why)
 		fields__put(object, "why", html_why__json(&from->why, data->run, probe));
 	return object;
 }
 
+/* ---- over time ---- */
+
+void html_data__add_pressure(struct html_data *data, const struct correlation *correlation)
+{
+	static const enum pressure_column of[HTML_PRESSURES] = { PRESSURE_CPU_SOME,
+								 PRESSURE_MEMORY_SOME,
+								 PRESSURE_IO_SOME };
+	const struct timeline *timeline = correlation->timeline;
+
+	for (unsigned int i = 0; i < HTML_PRESSURES; i++) {
+		const struct correlation_series *series = correlation__pressure(correlation, of[i]);
+
+		for (size_t column = 0; column < data->column; column++) {
+			size_t at = column * data->per;
+			double sum = 0, length = 0;
+
+			for (; series && at < (column + 1) * data->per && at < timeline->nr; at++) {
+				double ns = (double)(timeline->end_ns[at] - timeline->start_ns[at]);
+
+				sum += isnan(series->values[at]) ? 0 : series->values[at] * ns;
+				length += isnan(series->values[at]) ? 0 : ns;
+			}
+			data->over_time[column].pressure[i] = length > 0 ? sum / length : NAN;
+		}
+	}
+}
+
+/* One more than the scaled share; 0: unknown. */
+static uint64_t pressure_at(const struct html_column *column, size_t which)
+{
+	double share = column->pressure[which];
+
+	return isnan(share) ? 0 : (uint64_t)lround(share * PRESSURE_SCALE) + 1;
+}
+
+static uint64_t machine_at(const struct html_column *column, size_t part)
+{
+	return (column->machine[part] + HTML_BAR_UNIT_NS / 2) / HTML_BAR_UNIT_NS;
+}
+
+/* A series for each of `nr`. */
+static struct json_object *over_time_json(const struct html_data *data, size_t nr,
+					  uint64_t (*at)(const struct html_column *, size_t))
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t which = 0; which < nr; which++) {
+		struct html_series series = { 0 };
+
+		if (!html_series__open(&series)) {
+			for (size_t i = 0; i < data->column; i++)
+				html_series__value(&series, at(&data->over_time[i], which));
+			json_object_array_add(array, html_series__json(&series));
+		}
+		html_series__clear(&series);
+	}
+	return array;
+}
+
 void html_data__json(struct html_data *data, struct json_object *to)
 {
-	struct json_object *probes = json_object_new_array();
-	bool slots = keys_have_room(data);
+	struct json_object *probes = json_object_new_array(), *bars = html_bars__json(&data->bars);
 
 	for (unsigned int i = 0; i < data->run->nr_probes; i++)
-		json_object_array_add(probes, probe_json(data, i, slots));
+		json_object_array_add(probes, probe_json(data, i));
 	fields__put(to, "columns", columns_json(data));
 	fields__list(to, "counts", LAT_COUNTS, make_count, NULL);
 	fields__put(to, "series", probes);
-	fields__put(to, "bars", html_bars__json(&data->bars));
+	fields__count(to, "group", data->group);
+	if (bars)
+		fields__put(bars, "machine", over_time_json(data, BAR_PARTS, machine_at));
+	fields__put(to, "bars", bars);
+	if (data->run->pressure.table)
+		fields__put(to, "pressure", over_time_json(data, HTML_PRESSURES, pressure_at));
 }

@@ -10,6 +10,7 @@
 
 #include <core/run.h>
 #include <core/table.h>
+#include <stats/correlation.h>
 #include <stats/why.h>
 
 #include "bars.h"
@@ -104,6 +105,7 @@ void html_why__clear(struct html_why *why);
 
 #define HTML_BARS 8 /* of each split; the others share one */
 #define HTML_BAR_SPLITS 3 /* process, thread, cgroup */
+#define HTML_BAR_UNIT_NS 1000 /* of their series */
 
 /* A bar over time. */
 struct html_bar {
@@ -130,13 +132,15 @@ struct html_bars {
 	struct html_bar_split splits[HTML_BAR_SPLITS];
 	size_t nr_splits;
 	struct html_wait *waits; /* HTML_SLOW_SPANS * HTML_SLOW_EACH */
+	struct bars all; /* of the whole recording, as the first split; by name */
 };
 
 int html_bars__start(struct html_bars *bars, const struct run *run);
 
 /* The rows of the interval; `column` of `columns` is where they belong. 0 or -ENOMEM. */
 int html_bars__add(struct html_bars *bars, size_t column, size_t columns);
-int html_bars__end_column(struct html_bars *bars, uint64_t length_ns);
+/* Adds to `machine` what all threads did: what is neither CPU nor a wait is idle. */
+int html_bars__end_column(struct html_bars *bars, uint64_t length_ns, uint64_t machine[BAR_PARTS]);
 
 /* NULL: there are none. */
 struct json_object *html_bars__json(struct html_bars *bars);
@@ -151,8 +155,9 @@ void html_bars__clear(struct html_bars *bars);
 struct html_track {
 	size_t index; /* of the key in the run's totals */
 	struct sparse sum; /* of the current column */
-	struct html_series slots; /* histograms */
-	struct html_series sums; /* of a key: the same without slots */
+	struct html_series slots; /* histograms: of a metric by column, of a key by group */
+	struct html_series sums; /* of a key, by column: the same without slots */
+	struct sparse *groups; /* of a key: html_data.group columns each */
 };
 
 struct html_probe {
@@ -163,12 +168,22 @@ struct html_probe {
 	struct html_why why;
 };
 
+#define HTML_PRESSURES 3 /* CPU, memory, I/O */
+
+struct html_column {
+	uint64_t start_ns, end_ns;
+	uint64_t machine[BAR_PARTS]; /* of all threads */
+	double pressure[HTML_PRESSURES]; /* share of the time; NAN: unknown */
+};
+
 /* Zeroed before html_data__start(). */
 struct html_data {
 	const struct run *run;
 	size_t intervals, per, columns; /* a column is `per` intervals */
 	size_t nr, column; /* so far */
 	uint64_t first_ns, start_ns, end_ns, last_ns;
+	struct html_column *over_time; /* by column */
+	size_t group, key_slots; /* columns of a group of keys; slots of all groups */
 	struct {
 		struct lat_cell metrics[RUN_METRICS];
 	} * cells; /* by probe: of the current column */
@@ -186,7 +201,10 @@ int html_data__start(struct html_data *data, const struct run *run, size_t inter
 /* The next interval; also the rows of the tables, as rundb__next() reads them. */
 int html_data__add(struct html_data *data, const struct run_interval *interval);
 
-/* Adds "columns", "counts", "series" and "bars". */
+/* Once all intervals are added. */
+void html_data__add_pressure(struct html_data *data, const struct correlation *correlation);
+
+/* Adds "columns", "counts", "series", "group", "bars" and "pressure". */
 void html_data__json(struct html_data *data, struct json_object *to);
 
 void html_data__clear(struct html_data *data);

@@ -82,9 +82,6 @@ void html_series__sums(struct html_series *series, uint64_t events, uint64_t sum
 /* The next column: a number. */
 void html_series__value(struct html_series *series, uint64_t value);
 
-/* Length so far. */
-size_t html_series__length(struct html_series *series);
-
 /* The text; NULL: no memory. */
 struct json_object *html_series__json(struct html_series *series);
 

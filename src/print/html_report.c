@@ -210,9 +210,12 @@ int html__report(FILE *out, const struct html_report *report)
 
 	if (!data)
 		return -ENOMEM;
-	err = html_data__start(data, report->run, report->timeline->nr, report->top) ?:
-	      read_intervals(data, report->db) ?:
-	      print_page(out, data, report);
+	err = html_data__start(data, report->run, report->timeline->nr, report->top)
+		      ?: read_intervals(data, report->db);
+	if (!err)
+		html_data__add_pressure(data, report->correlation);
+	if (!err)
+		err = print_page(out, data, report);
 	html_data__clear(data);
 	free(data);
 	return err;

@@ -122,12 +122,6 @@ void html_series__value(struct html_series *series, uint64_t value)
 	html_series__number(series, value);
 }
 
-size_t html_series__length(struct html_series *series)
-{
-	fflush(series->stream);
-	return series->size;
-}
-
 struct json_object *html_series__json(struct html_series *series)
 {
 	end_empty(series);

@@ -18,6 +18,20 @@ chrome() {
 }
 dom() { chrome "$1" --dump-dom >"$dir/dom"; }
 silent() { ! grep . "$dir/console"; }
+# with SCRIPT: $dir/framed.html is the page with one more script
+with() {
+	(sed 's/<meta http-equiv="Content-Security-Policy"[^>]*>//' "$dir/page.html" && echo '<script>' && cat "tests/cli/page/$1" &&
+		echo '</script>') >"$dir/framed.html"
+}
+# fits TITLE: a test that at no width anything of $dir/page.html is cut, unfolded; each width is a frame
+fits() {
+	with fits.js
+	(echo '<script>onmessage = (event) => { document.body.append(event.data, document.createElement("br")); };</script>' &&
+		printf '<iframe src="framed.html" width="%s" height="1800" style="border: 0"></iframe>\n' 400 800 1280 1920) >"$dir/frames.html"
+	dom "$dir/frames.html"
+	is "$1" "$(sed 's/<br>/\n/g' "$dir/dom" | sed 's/<[^>]*>//g; s/^onmessage.*;//' | grep . | sort -n)" \
+		"$(printf '%s: nothing is cut\n' 400 800 1280 1920)"
+}
 # opens TITLE [FRAGMENT]: a test that the browser has nothing to say about $dir/page.html
 opens() { dom "$dir/page.html${2-}" && ok "$1" silent; }
 
@@ -36,8 +50,21 @@ within 'a short recording is a small page' 20000 "$(stat -c %s "$dir/page.html")
 
 opens 'the page opens without an error'
 like 'it shows the name as text' "$(<"$dir/dom")" '&lt;/script&gt;&lt;b&gt;x'
-like 'a stack has its thread' "$(<"$dir/dom")" '<div>thread [0-9]+</div>'
+like 'a stack has its thread' "$(<"$dir/dom")" '<div>stack of ([^<]+ \([0-9]+\)|thread [0-9]+)(, which made it wait)?</div>'
 like 'and its title' "$(<"$dir/dom")" '<title>latscope report 2'
+# section ID: its text; headings: those of the page
+section() { tr '\n' ' ' <"$dir/dom" | grep -oP "<section id=\"$1\">.*?</section>" | sed 's/<[^>]*>/ /g; s/  */ /g'; }
+headings() { tr '\n' ' ' <"$dir/dom" | sed 's/<div id="static".*//' | grep -oP '<h2>\K[^<]*'; }
+is 'the answer comes first, its accounting last' "$(headings)" "$(printf '%s\n' 'Who slowed whom' Pressure 'Latency over time' 'Who waited' \
+	'Slow events of runqlat' 'Percentiles of runqlat' 'Accounting and method')"
+like 'the accounting is folded' "$(tr '\n' ' ' <"$dir/dom")" '<details><summary>Accounting, method and host: all events are accounted for'
+is 'what has no link is one line' "$(grep -oP '<p class="note correlation">\K[^:<]*' "$dir/dom" | sort | uniq -c | sed 's/^ *//' | grep found)" '1 No link found'
+like 'the pressure is that of report' "$(section bars)" "$("$latscope" report --json "$recording" | jq -r '[.pressure.columns[:3][].mean * 100] |
+	"CPU \(.[0] * 100 | round / 100).*memory \(.[1] | round) %, I/O \(.[2] * 100 | round / 100)"')"
+fits 'nothing is cut'
+with more.js
+dom "$dir/framed.html"
+like 'ten slow events, and ten more at a time' "$(grep '<title>shown' "$dir/dom")" '<title>shown: 10 20 26<'
 is 'no column has the name that it has in files' "$(grep -cE ' and [a-z_]+_ns' "$dir/dom")" 0
 
 # The rows of a metric and of a key in the page, and the same of report --json.
@@ -124,7 +151,7 @@ like 'which are in the file' "$(<"$dir/page.html")" '<svg viewBox=.*<td>iolat|<t
 
 # ---- where the time went ----
 
-is 'a recording without parts of time has no bands' "$(grep -o '<section id="bars">.*</section>' "$dir/dom" | head -1)" '<section id="bars"></section>'
+is 'a recording without parts of time has only its pressure' "$(section bars | grep -o 'all threads\|pressure share')" 'pressure share'
 stored memlat
 sqlite3 "$dir/memlat/run.db" <tests/cli/bars.sql
 page 'parts of time' "$dir/memlat"
@@ -135,6 +162,10 @@ is 'parts of time: a band for each process that did something, in shares of its 
 	'worker (100): 4.02 s of threads: 62.5 % waited for a futex, 18.8 % on a CPU, 18.8 % waited for a disk
 hog (200): 2.01 s of threads: 75.0 % on a CPU, 25.0 % waited for a CPU
 others: 4.02 s of threads: 50.0 % waited for a futex, 50.0 % waited for a socket or pipe'
+like 'parts of time: all threads at a time, without those that sleep all the time' "$(section bars)" \
+	'all threads on average 3\.00 ran or waited at a time: 1\.25 waited for a futex, 1\.13 on a CPU, 0\.38 waited for a disk, 0\.25 waited for a CPU'
+like 'parts of time: who waited, for what, because of whom' "$(section who)" \
+	'worker \(100\) 3\.26 s 81\.2 % futex 62\.5 %, disk 18\.8 % holder \(101\): disk &lt; softirq block hog'
 # fills: the colour of each path of the first band; the y of its second interval
 fills() { grep -oP '<title>worker.*?</svg>' <(tr '\n' ' ' <"$dir/dom") | grep -oP '<path d="[^"]*" fill="\K[^"]*'; }
 is 'parts of time: in the colours of top' "$(fills)" $'#009e73\n#d55e00\n#56b4e9'
@@ -146,6 +177,7 @@ is 'parts of time: the link is as long as its share of the wait' \
 	"$(grep -oP 'rect width="\K[0-9.]+(?=" height="10" fill="#d55e00")' "$dir/dom" | cut -c 1-5 | sort -u)" 142.4
 dom "$dir/page.html#t=1.02..1.5"
 is 'parts of time: of a span' "$(bands | head -1)" 'worker (100): 1.00 s of threads: 100 % waited for a futex'
+fits 'parts of time: nothing is cut'
 like 'parts of time: without scripts there is a table' "$(<"$dir/page.html")" '<td>worker \(100\)</td><td>4\.02 s</td><td>18\.8 %</td><td>0 %</td><td>18\.8 %</td>'
 sqlite3 "$dir/memlat/run.db" "UPDATE \"where\" SET comm = '</script><b>x' WHERE pid = 100; UPDATE where_waits SET chain = '</script><b>y (1): disk 5 ms'"
 page 'hostile names in parts of time' "$dir/memlat"
@@ -245,6 +277,25 @@ grown ten 50 true
 page 'ten minutes of intervals' --top 20 "$dir/ten"
 within 'are less than 1.5 MB' 200000 "$(stat -c %s "$dir/page.html")" 1500000
 diag "$(sqlite3 "$dir/ten/run.db" 'SELECT count(*) FROM interval') intervals: $(stat -c %s "$dir/page.html") bytes"
+run report --json "$dir/ten"
+dom "$dir/page.html#probe=iolat&by=disk"
+ok 'all keys have percentiles' same_keys
+# More slots than a page has room for: each disk has 500 in each interval.
+sqlite3 "$dir/ten/run.db" "
+	CREATE TEMP TABLE s AS SELECT id FROM series WHERE split = 'disk';
+	CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS (SELECT 200 UNION ALL SELECT i + 1 FROM n WHERE i < 699) SELECT i FROM n;
+	DELETE FROM slots WHERE series IN (SELECT id FROM s);
+	DELETE FROM sums WHERE series IN (SELECT id FROM s);
+	INSERT INTO slots SELECT interval.id, s.id, i, 1 FROM interval, s, n ORDER BY 1, 2, 3;
+	INSERT INTO sums SELECT interval.id, s.id, 500, 500000000, 4000000000, 0 FROM interval, s ORDER BY 1, 2"
+page 'keys with many slots' --top 20 "$dir/ten"
+within 'are less than 2.5 MB' 500000 "$(stat -c %s "$dir/page.html")" 2500000
+run report --json "$dir/ten"
+dom "$dir/page.html#probe=iolat&by=disk"
+ok 'all of these have percentiles, too' same_keys
+dom "$dir/page.html#t=100.1..200.1&probe=iolat&by=disk"
+ok 'also in a part' grep -q . <<<"$(keys_of_page | jq -c 'select(.[3] > 0 and .[4] > .[3])')"
+like 'which are those of groups, as it says' "$(section who)" 'The percentiles are of [0-9.]+ s to [0-9.]+ s; of exactly this range: '
 
 grown long 4800 'interval = (SELECT min(id) FROM old) AND series = 1'
 sqlite3 "$dir/long/run.db" "UPDATE sums SET max_ns = 5123456789 WHERE interval = 54321 OR
@@ -268,6 +319,7 @@ sqlite3 "$dir/empty/run.db" "DELETE FROM interval; DELETE FROM slots; DELETE FRO
 page 'an empty recording' "$dir/empty"
 opens 'opens without an error'
 like 'and says so' "$(<"$dir/dom")" 'The recording has no interval.*|cut off'
+like 'where something is missing, the accounting is unfolded' "$(<"$dir/dom")" '<details open=""><summary>cut off'
 cp -r "$dir/empty" "$dir/none"
 sqlite3 "$dir/none/run.db" "DELETE FROM series; DELETE FROM metric; UPDATE probe SET refused = 'not <b>here</b>'"
 page 'a recording without a probe' "$dir/none"
