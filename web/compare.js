@@ -41,7 +41,7 @@ function verdictTable(row) {
 	const rows = row.statistics.map((one) => [{ text: one.statistic }, number(valueText(one, one.off), one.off), number(valueText(one, one.on), one.on),
 		{ text: ratioText(one), value: one.ratio === null ? 0 : one.ratio }, { node: ratioPicture(one), text: "", value: one.ratio },
 		{ text: "", node: el("span", { class: one.verdict }, one.verdict || "not tested") }, { text: one.reason || "" }]);
-	return sortable([["statistic", "name"], ["OFF"], ["ON"], ["ON / OFF (interval)"], ["a tenth – the same – ten times", "name"], ["verdict", "name"], ["note", "name"]], rows);
+	return sortable([["statistic", "name"], ["OFF"], ["ON"], ["ON / OFF (interval)"], ["a tenth – the same – ten times", "name"], ["verdict", "name keep"], ["note", "name"]], rows);
 }
 
 // "p99 of iolat device is worse: 1.2 ms, then 3.4 ms, ×2.8 (×2.1 to ×3.7)"
@@ -53,6 +53,29 @@ function verdictLines(compare) {
 				lines.push(el("li", null, el("b", { class: one.verdict }, one.verdict), " " + one.statistic + " of " + nameOf(row) + ": " +
 					valueText(one, one.off) + " OFF, " + valueText(one, one.on) + " ON, " + ratioText(one)));
 	return lines;
+}
+
+// "WORSE: iolat device, p99 ×2.8 [2.1, 3.7]: 1.2 ms OFF, 3.4 ms ON; 4 more worse": the largest difference of the gravest kind, of a whole probe if there is one.
+function headline(compare) {
+	const all = compare.comparisons.flatMap((row) => row.statistics.map((one) => ({ ...one, row }))), size = (one) => Math.abs(Math.log(one.ratio || 1e9));
+	const kind = ["worse", "better", "more", "fewer"].find((name) => all.some((one) => one.verdict === name)), found = all.filter((one) => one.verdict === kind);
+	const [first] = found.sort((a, b) => Boolean(a.row.key) - Boolean(b.row.key) || size(b) - size(a)), short = (ratio) => String(Number(ratio.toPrecision(2)));
+	if (!kind)
+		return compare.verdicts.no_difference_shown ? ["", "NO DIFFERENCE shown at " + Number((compare.confidence * 100).toPrecision(4)) + " % confidence"] : ["", "CANNOT TELL"];
+	const interval = first.ratio_low === null || first.ratio === null ? "" : " ×" + short(first.ratio) + " [" + short(first.ratio_low) + ", " + short(first.ratio_high) + "]";
+	const better = kind === "worse" && compare.verdicts.better ? "; " + compare.verdicts.better + " better" : "";
+	return [kind, kind.toUpperCase() + ": " + nameOf(first.row) + ", " + first.statistic + interval + ": " + valueText(first, first.off) + " OFF, " + valueText(first, first.on) + " ON" +
+		(found.length > 1 ? "; " + (found.length - 1) + " more " + kind : "") + better];
+}
+
+// Warnings that differ only in the recording are one line, with their number.
+function warningLines(compare) {
+	const paths = compare.off.concat(compare.on).map((one) => one.path).sort((a, b) => b.length - a.length), counts = new Map();
+	for (const text of compare.warnings) {
+		const same = paths.reduce((all, path) => all.split(path).join("(recording)"), text), one = counts.get(same) || { nr: 0, text };
+		counts.set(same, { nr: one.nr + 1, text: one.nr ? same : text });
+	}
+	return [...counts.values()].map((one) => ["warning", one.text + (one.nr > 1 ? " (" + one.nr + " times)" : "")]);
 }
 
 // The share of events in each cell, ON minus OFF: orange where ON has more, blue where it has fewer.
@@ -108,14 +131,16 @@ function renderCompare(all, edges) {
 	const about = (side) => compare[side].map((one) => one.path + " (" + one.start_utc + ", " + fmtSec(one.duration_sec * 1e9) + ")").join(", ");
 	const box = clear(document.getElementById("detail"));
 	clear(document.getElementById("about")).append(el("b", null, "comparison"), ": " + counts.map(([name, nr]) => nr + " " + name.replace(/_/g, " ")).join(", "));
-	clear(document.getElementById("found")).append(el("h2", null, "What changed from OFF to ON"), lines.length ? el("ul", { class: "verdicts" }, ...lines)
-		: el("p", null, "No difference was shown at " + compare.confidence * 100 + " % confidence."),
+	const [kind, text] = headline(compare);
+	clear(document.getElementById("found")).append(el("p", { class: "verdict " + kind, id: "verdict" }, text),
+		lines.length ? el("h2", null, "What changed from OFF to ON") : "", lines.length ? el("ul", { class: "verdicts" }, ...lines) : "",
 	pairs([["OFF", about("off")], ["ON", about("on")], ["observations", compare.observation === "run" ? "runs" : "batches of intervals of a run; the variation from run to run is assumed, not measured"],
-		...compare.warnings.map((text) => ["warning", text]), ...compare.not_compared.map((one) => ["not compared", one.probe + ": " + one.reason])]));
+		...warningLines(compare), ...compare.not_compared.map((one) => ["not compared", one.probe + ": " + one.reason])]));
 	clear(document.getElementById("time")).append(el("p", { class: "note" }, rampKey()));
 	all.groups[0].metrics.forEach((_, at) => compareMetric(all, edges, at, box));
 	clear(document.getElementById("bar")).append(...all.groups[0].metrics.map((metric, at) => el("button", { type: "button",
 		onclick: () => document.getElementById("m" + at).scrollIntoView() }, metric.probe + " " + metric.name)));
+	fitTables();
 }
 
 function comparePage(all) {

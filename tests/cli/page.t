@@ -332,7 +332,24 @@ ok 'then there is no page' test ! -e "$dir/newer.html"
 check 'compare writes a page' 0 'page in ' '' compare --html "$dir/page.html" "$recording" "$dir/ten"
 opens 'it opens without an error'
 like 'it has verdicts in words' "$(<"$dir/dom")" 'no difference shown|worse|better'
+fits 'nothing of it is cut'
+dom "$dir/page.html"
 like 'and a difference' "$(<"$dir/dom")" 'aria-label="Difference of memlat'
 chrome "$dir/page.html" --screenshot="$dir/shot.png" && colours
 within 'and colours' 150 "$colours" 1000000
+
+stored groups
+verdict() { grep -oP 'id="verdict">\K[^<]*' "$dir/dom"; }
+for side in 'off on WORSE' 'on off BETTER'; do
+	read -r off on word <<<"$side"
+	check "$word" 0 'page in ' '' compare --run-spread 25 --html "$dir/page.html" "$dir/groups/$off" "$dir/groups/$on"
+	dom "$dir/page.html"
+	like "$word is what the page begins with" "$(verdict)" "^$word: runqlat run_queue, [a-z0-9./]+ ×[0-9.]+ \\[[0-9.]+, [0-9.]+\\]: [^;]+ OFF, [^;]+ ON"
+done
+for copy in "$dir"/cut/{1,2}/a; do
+	mkdir -p "$copy" && cp "$dir/groups/off/run.db" "$copy/" && sqlite3 "$copy/run.db" "UPDATE meta SET value = 0 WHERE name = 'complete'"
+done
+check 'two that were cut off' 0 'page in ' '' compare --html "$dir/page.html" "$dir/cut/1" "$dir/cut/2"
+dom "$dir/page.html"
+is 'are one warning, with its number' "$(grep -oP '<dt>warning</dt><dd>[^<]*' "$dir/dom" | grep -o '(recording).*waits in flight.*times)' | wc -l)" 1
 done_testing
