@@ -184,6 +184,9 @@ static int check(struct options *options, void *own)
 {
 	struct ab *ab = own;
 
+	if (ab->html && page__is_stdout(ab->html) && (options->json || options->csv))
+		return options__fail(options,
+				     "--html - needs standard output; leave out --json and --csv");
 	if (ab->resume)
 		return check_resume(ab);
 	if (ab->matrix)
@@ -338,7 +341,7 @@ static int print_matrix(struct ab *ab)
 		err = cell_table__print_json(stdout, &table);
 	} else if (ab->options.csv) {
 		cell_table__print_csv(stdout, &table);
-	} else {
+	} else if (!ab->html || !page__is_stdout(ab->html)) {
 		cell_table__print_text(stdout, &table, streams__color());
 	}
 	if (!err && ab->html)

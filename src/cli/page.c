@@ -79,11 +79,26 @@ static int write_as(const char *path, const struct caller *caller,
 	return EXIT_DONE;
 }
 
+bool page__is_stdout(const char *path)
+{
+	return !strcmp(path, "-");
+}
+
+/* main reports errors of the stream itself. */
+static int write_stdout(int (*print)(FILE *out, void *of), void *of)
+{
+	int err = print(stdout, of);
+
+	return err ? fail("to standard output", rundb__explain(err), NULL) : EXIT_DONE;
+}
+
 int page__write(const char *path, const char *what, int (*print)(FILE *out, void *of), void *of)
 {
 	const struct caller caller = caller__find();
 	int code;
 
+	if (page__is_stdout(path))
+		return write_stdout(print, of);
 	if (!*path || path[strlen(path) - 1] == '/')
 		return fail(path, "not the name of a file", "choose another file");
 	if (strlen(path) >= PATH_MAX)

@@ -36,6 +36,13 @@ ok 'is not followed' test ! -e "$dir/victim"
 is 'and is gone' "$(ls -A "$dir/open")" page.html
 check 'the page is replaced' 0 'page in ' '' report --html "$dir/open/page.html" "$recording"
 check 'quiet' 0 '' '' report -q --html "$dir/open/page.html" "$recording"
+check 'standard output' 0 '' '^<!DOCTYPE html>.*</html>$' report --html - "$recording"
+is 'has the page and nothing else' "$out" "$(<"$dir/open/page.html")"
+check 'a comparison on standard output' 0 '' '^<!DOCTYPE html>.*</html>$' compare -q --html - "$recording" "$recording"
+cannot_write() { ! "$latscope" report --html - "$recording" 2>"$dir/stderr" >/dev/full && grep -q 'cannot write to standard output: No space left' "$dir/stderr"; }
+ok 'standard output that is full' cannot_write
+is 'none is a file' "$(find . "$dir" -maxdepth 1 -name '-*')" ''
+wrong 'a page and JSON on one output' '--html - needs standard output' ab --html - --json --off true --on true
 run report --from 600ms --to 10m --json "$recording"
 like 'a part of a recording says which' "$(jq -c '[.span_from_sec > 0.3, (.span_to_sec - .timeline.intervals[-1].end_sec | fabs) < 1e-4]' <<<"$out")" '\[true,true\]'
 is 'and not what is known of the whole only' \

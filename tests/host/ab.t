@@ -179,6 +179,8 @@ run compare --json -P runqlat --metric mean "$cells/002-kind=pingpong" "$cells/0
 is 'the figures are those of compare' "$cell" "$(jq -c ".comparisons[] | select(.metric == \"run_queue\") | $mean" <<<"$out")"
 ok 'the page has a picture of each cell' test "$(grep -c '<svg' "$dir/page.html")" = 2
 ok 'and no script' test "$(grep -c '<script' "$dir/page.html")" = 0
+run ab --resume "$cells" --html - -q
+is 'a page on standard output is alone there' "$out" "$(<"$dir/page.html")"
 run ab --resume "$cells" --html "$dir/none/page.html" -q
 is 'a page that cannot be written' "$status" 1
 
