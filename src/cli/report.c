@@ -44,7 +44,7 @@ struct report {
 	struct options options;
 	const char *probe; /* only this one; NULL: all */
 	/* Write one of these files; NULL: print */
-	const char *html, *perfetto, *pprof;
+	const char *html, *perfetto, *pprof, *svg;
 	bool folded; /* print stacks */
 	bool intervals;
 	uint64_t from_ns, to_ns; /* the part to show, since the window opened */
@@ -76,6 +76,7 @@ static const struct option_row report_rows[] = {
 	{ "pprof", 0, "FILE", "Write the stacks of long sleeps for pprof", OPT_TEXT(pprof) },
 	{ "slow-us", 0, "N", "Events of N us or more are slow (slowest 1 %)",
 	  OPT_COUNT(slow_us, 1, 1ULL << HIST_OCTAVES) },
+	{ "svg", 0, "FILE", "Write the first screen of the page as a picture", OPT_TEXT(svg) },
 	{ "confidence", 0, "PERCENT", "Confidence of the correlation (95)",
 	  OPT_PERCENT(rules.confidence, 50, 99.999) },
 	{ "to", 0, "TIME", "Only up to TIME", OPT_DURATION(to_ns) },
@@ -91,7 +92,8 @@ static int check_outputs(struct options *options, const struct report *report)
 	} outputs[] = { { "--folded", report->folded },
 			{ "--html", report->html },
 			{ "--perfetto", report->perfetto },
-			{ "--pprof", report->pprof } };
+			{ "--pprof", report->pprof },
+			{ "--svg", report->svg } };
 	const char *given = NULL;
 
 	for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++) {
@@ -206,6 +208,13 @@ static int print_page(FILE *out, void *of)
 	return whole__print_page(out, page->db, page->run, page->whole, page->top);
 }
 
+static int print_svg(FILE *out, void *of)
+{
+	const struct page *page = of;
+
+	return whole__print_picture(out, page->db, page->run, page->whole);
+}
+
 static int print_perfetto(FILE *out, void *of)
 {
 	const struct page *page = of;
@@ -230,6 +239,8 @@ static int write_file(const struct report *report, struct rundb *db, const struc
 
 	if (report->html)
 		code = page__write(report->html, "page", print_page, &page);
+	else if (report->svg)
+		code = page__write(report->svg, "picture", print_svg, &page);
 	else if (report->perfetto)
 		code = page__write(report->perfetto, "trace", print_perfetto, &page);
 	else
@@ -262,8 +273,8 @@ static int read_and_print(const struct report *report, struct rundb *db, const s
 		return print_whole(report, db, run, NULL);
 	err = whole__new(&whole, db, run, &report->rules);
 	if (!err)
-		err = report->html ? write_file(report, db, run, whole)
-				   : print_whole(report, db, run, whole);
+		err = report->html || report->svg ? write_file(report, db, run, whole)
+						  : print_whole(report, db, run, whole);
 	whole__free(whole);
 	return err;
 }

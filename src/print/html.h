@@ -23,6 +23,9 @@ struct html_report {
 /* Errors of rundb.h, and -ENOMEM. Errors of the stream are left to ferror(). */
 int html__report(FILE *out, const struct html_report *report);
 
+/* The first screen of that page as an SVG file; `text` is not needed. */
+int html__picture(FILE *out, const struct html_report *report);
+
 /* `text`: the comparison as text. The groups are read again. */
 int html__compare(FILE *out, const struct comparison *comparison, const char *text);
 

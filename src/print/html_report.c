@@ -12,6 +12,7 @@
 #include "html.h"
 #include "html_data.h"
 #include "html_page.h"
+#include "html_picture.h"
 #include "report.h"
 #include "why.h"
 
@@ -203,7 +204,15 @@ static int print_page(FILE *out, struct html_data *data, const struct html_repor
 	return err ? err : html_page__end(out, data_json(data, report), report->text);
 }
 
-int html__report(FILE *out, const struct html_report *report)
+static int print_picture(FILE *out, struct html_data *data, const struct html_report *report)
+{
+	(void)report;
+	return html_picture__print(out, data);
+}
+
+/* Reads all intervals first. */
+static int print_as(int (*print)(FILE *, struct html_data *, const struct html_report *), FILE *out,
+		    const struct html_report *report)
 {
 	struct html_data *data = calloc(1, sizeof(*data));
 	int err;
@@ -215,8 +224,18 @@ int html__report(FILE *out, const struct html_report *report)
 	if (!err)
 		html_data__add_pressure(data, report->correlation);
 	if (!err)
-		err = print_page(out, data, report);
+		err = print(out, data, report);
 	html_data__clear(data);
 	free(data);
 	return err;
+}
+
+int html__report(FILE *out, const struct html_report *report)
+{
+	return print_as(print_page, out, report);
+}
+
+int html__picture(FILE *out, const struct html_report *report)
+{
+	return print_as(print_picture, out, report);
 }

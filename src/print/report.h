@@ -80,4 +80,8 @@ int whole__print_json(FILE *out, const struct run *run, const struct whole *whol
 int whole__print_page(FILE *out, struct rundb *db, const struct run *run, const struct whole *whole,
 		      unsigned int top);
 
+/* The first screen of the page as an SVG file. Likewise. */
+int whole__print_picture(FILE *out, struct rundb *db, const struct run *run,
+			 const struct whole *whole);
+
 #endif

@@ -96,15 +96,29 @@ int whole__print_json(FILE *out, const struct run *run, const struct whole *whol
 	return json__print(object, out, true);
 }
 
+static struct html_report html_of(struct rundb *db, const struct run *run,
+				  const struct whole *whole, unsigned int top)
+{
+	return (struct html_report){ .db = db,
+				     .run = run,
+				     .timeline = &whole->timeline,
+				     .correlation = &whole->correlation,
+				     .top = top };
+}
+
+int whole__print_picture(FILE *out, struct rundb *db, const struct run *run,
+			 const struct whole *whole)
+{
+	const struct html_report html = html_of(db, run, whole, WHOLE_PAGE_KEYS);
+
+	return html__picture(out, &html);
+}
+
 int whole__print_page(FILE *out, struct rundb *db, const struct run *run, const struct whole *whole,
 		      unsigned int top)
 {
 	const struct text_style style = { .all_metrics = true, .top = top };
-	struct html_report html = { .db = db,
-				    .run = run,
-				    .timeline = &whole->timeline,
-				    .correlation = &whole->correlation,
-				    .top = top };
+	struct html_report html = html_of(db, run, whole, top);
 	char *text = NULL;
 	size_t size = 0;
 	FILE *stream;

@@ -6,6 +6,8 @@
 wrong 'a page as JSON' '--html is of the whole recording' report --html page.html --json a
 wrong 'a page of one probe' '--html is of the whole recording' report --html page.html -P iolat a
 refuses 'no recording' 1 'a: there is no recording' report --html "$dir/page.html" "$dir/a"
+wrong 'a picture and a page' 'choose one of --html and --svg' report --html page.html --svg page.svg a
+wrong 'a picture as JSON' '--svg is of the whole recording' report --svg page.svg --json a
 wrong 'a span without length' '--from must be before --to' report --from 2s --to 1s a
 wrong 'a span of nothing' 'invalid duration|--to 0' report --to 0 a
 wrong 'a comparison as JSON' '--html writes all of it' compare --html page.html --json a b
@@ -39,6 +41,9 @@ check 'quiet' 0 '' '' report -q --html "$dir/open/page.html" "$recording"
 check 'standard output' 0 '' '^<!DOCTYPE html>.*</html>$' report --html - "$recording"
 is 'has the page and nothing else' "$out" "$(<"$dir/open/page.html")"
 check 'a comparison on standard output' 0 '' '^<!DOCTYPE html>.*</html>$' compare -q --html - "$recording" "$recording"
+check 'a picture' 0 'picture in ' '' report --svg "$dir/open/page.svg" "$recording"
+check 'a picture on standard output' 0 '' '^<svg xmlns.*</svg>$' report --svg - "$recording"
+is 'is the same' "$out" "$(<"$dir/open/page.svg")"
 cannot_write() { ! "$latscope" report --html - "$recording" 2>"$dir/stderr" >/dev/full && grep -q 'cannot write to standard output: No space left' "$dir/stderr"; }
 ok 'standard output that is full' cannot_write
 is 'none is a file' "$(find . "$dir" -maxdepth 1 -name '-*')" ''

@@ -329,6 +329,32 @@ cp -r "$recording" "$dir/newer" && sqlite3 "$dir/newer/run.db" 'PRAGMA user_vers
 refuses 'a newer schema' 1 'another version of latscope' report --html "$dir/newer.html" "$dir/newer"
 ok 'then there is no page' test ! -e "$dir/newer.html"
 
+# ---- a picture of the first screen ----
+
+# picture NAME RECORDING: writes $dir/picture.svg. $dir/dom: what the browser makes of it, with the texts that are cut
+picture() {
+	check "$1: a picture" 0 'picture in ' '' report --svg "$dir/picture.svg" "$2"
+	! command -v xmllint >/dev/null || ok "$1: it is well-formed" xmllint --noout "$dir/picture.svg"
+	(echo '<body style="margin: 0">' && cat "$dir/picture.svg" && echo '<script>' && cat tests/cli/page/overlaps.js && echo '</script>') >"$dir/drawn.html"
+	dom "$dir/drawn.html"
+	like "$1: no text of it is cut or over another" "$(grep -oP '<title>\K[^<]*' "$dir/dom")" '^[0-9]+ texts: none is cut$'
+	ok "$1: it asks nobody" test -z "$(grep -oE '(href|src|url|@import)[=( ]|<script|<style' "$dir/picture.svg")"
+}
+texts() { grep -oP '<text [^>]*>\K[^<]*' "$dir/dom" | paste -sd '|'; }
+rm -r "$dir/memlat" && stored memlat
+sqlite3 "$dir/memlat/run.db" <tests/cli/bars.sql
+picture 'parts of time' "$dir/memlat"
+like 'the picture has the threads of each part at a time' "$(texts)" '\|on a CPU 1\.13\|waited for a CPU 0\.25\|waited for a disk 0\.38\|waited for a futex 1\.25\|'
+like 'the picture has who waited, for what, because of whom' "$(texts)" \
+	'\|worker \(100\)\|3\.26 s\|81\.2 %\|futex 62\.5 %, disk 18\.8 %\|holder \(101\): disk &lt; softirq\|block\|hog \(200\)'
+sqlite3 "$dir/memlat/run.db" "UPDATE \"where\" SET comm = '</svg><script>x</script>-and-a-name-that-no-kernel-has' WHERE pid = 100"
+picture 'hostile names' "$dir/memlat"
+picture 'without parts of time' "$recording"
+like 'then the picture has the keys' "$(texts)" 'Who slowed whom.*\|Pressure\|.*\|process\|waited\|events\|.* \([0-9]+\)\|'
+picture 'an empty recording' "$dir/empty"
+chrome "$dir/picture.svg" --screenshot="$dir/shot.png" && colours
+within 'the browser shows it, too' 2 "$colours" 1000000
+
 check 'compare writes a page' 0 'page in ' '' compare --html "$dir/page.html" "$recording" "$dir/ten"
 opens 'it opens without an error'
 like 'it has verdicts in words' "$(<"$dir/dom")" 'no difference shown|worse|better'
