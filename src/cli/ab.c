@@ -312,6 +312,7 @@ static int explain(const struct ab *ab, const char *what, int err)
 		snprintf(hint, sizeof(hint), "choose another directory with -o");
 	log__error(what, experiment->why[0] ? experiment->why : strerror(-err),
 		   !ab->resume || experiment->child.log >= 0 ? hint : NULL);
+	log__quote(experiment->said);
 	return experiment->code == EXIT_CANNOT || experiment->code == EXIT_USAGE ? experiment->code
 										 : EXIT_ERROR;
 }
@@ -368,9 +369,9 @@ static int print(const struct ab *ab)
 		compare__print_csv(stdout, comparison);
 		return 0;
 	}
-	compare__print_text(stdout, comparison, streams__color());
+	compare__print_text(stdout, comparison, streams__color(), ab->options.verbose);
 	err = compare__print_why(stdout, comparison);
-	return err ? err : experiment_text__print(stdout, &ab->experiment);
+	return err ? err : experiment_text__print(stdout, &ab->experiment, ab->options.verbose);
 }
 
 static int run(struct ab *ab)

@@ -211,9 +211,9 @@ static int explain(const struct compare *compare, const struct comparison *compa
 	return EXIT_ERROR;
 }
 
-static int print_text(FILE *out, const struct comparison *comparison, bool color)
+static int print_text(FILE *out, const struct comparison *comparison, bool color, bool verbose)
 {
-	compare__print_text(out, comparison, color);
+	compare__print_text(out, comparison, color, verbose);
 	return compare__print_why(out, comparison);
 }
 
@@ -226,7 +226,7 @@ static int print_page(FILE *out, void *of)
 
 	if (!stream)
 		return -ENOMEM;
-	err = print_text(stream, of, false);
+	err = print_text(stream, of, false, true);
 	if (fclose(stream) && !err)
 		err = -ENOMEM;
 	if (!err)
@@ -245,7 +245,7 @@ static int print(const struct compare *compare, struct comparison *comparison)
 	if (compare->options.csv) {
 		compare__print_csv(stdout, comparison);
 	} else if (!compare->options.json) {
-		err = print_text(stdout, comparison, streams__color());
+		err = print_text(stdout, comparison, streams__color(), compare->options.verbose);
 	} else {
 		object = compare__json(comparison);
 		err = compare__add_why(object, comparison);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <core/sanitize.h>
@@ -71,6 +72,19 @@ void log__usage(const char *command, const char *text)
 	snprintf(line, sizeof(line), "latscope%s%s: %s; try 'latscope%s%s --help'",
 		 *command ? " " : "", command, text, *command ? " " : "", command);
 	print(line);
+}
+
+void log__quote(const char *lines)
+{
+	char line[LINE];
+
+	for (; *lines; lines += strspn(lines, "\n")) {
+		int len = (int)strcspn(lines, "\n");
+
+		snprintf(line, sizeof(line), "  %.*s", len, lines);
+		print(line);
+		lines += len;
+	}
 }
 
 void log__note(const char *format, ...)

@@ -23,6 +23,9 @@ void log__refused(const char *probe, const char *method, const char *why);
 /* latscope COMMAND: TEXT; try 'latscope COMMAND --help' */
 void log__usage(const char *command, const char *text);
 
+/* Lines of another program that belong to an error. */
+void log__quote(const char *lines);
+
 /* A line that is no problem, such as the recording's path. Not at level quiet. */
 void log__note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -240,6 +240,12 @@ const char *units__share(char buf[UNITS_TEXT], uint64_t part, uint64_t whole)
 	return units__ratio(buf, whole ? (double)part / (double)whole : 0);
 }
 
+const char *units__confidence(char buf[UNITS_TEXT], double confidence)
+{
+	snprintf(buf, UNITS_TEXT, confidence < 0.99 ? "%.0f %%" : "%.5g %%", confidence * 100);
+	return buf;
+}
+
 #define MAX_SIZE (1ULL << 60)
 
 static const char prefixes[] = "KMGT";

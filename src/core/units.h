@@ -41,5 +41,7 @@ const char *units__share(char buf[UNITS_TEXT], uint64_t part, uint64_t whole); /
 /* Range of a log2 bucket in us: "[512, 1K)"; K, M and G are powers of 1024. */
 const char *units__bucket(char buf[UNITS_TEXT], unsigned int bucket);
 const char *units__ratio(char buf[UNITS_TEXT], double ratio); /* the same, of a share */
+/* "95 %", with decimals only from 99 % on. */
+const char *units__confidence(char buf[UNITS_TEXT], double confidence);
 
 #endif

@@ -4,16 +4,17 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <core/sanitize.h>
 #include <store/rundir.h>
 #include <store/trusted_path.h>
 
 #define LOG "output.log"
+#define MOST_LOG (1 << 20) /* bytes of the log that are read for its last lines */
 #define MOST_TRIES 1000
 
 /* A name can have any byte; its number makes it unique. */
@@ -211,21 +212,36 @@ int directory__keep_run(struct experiment *experiment, size_t side, const char *
 	return explain(experiment, err);
 }
 
-void directory__last_line(const struct experiment *experiment, off_t from, char line[RUN_TEXT])
+/* Ends the text where the recorder's report begins, which comes after the workload's output. */
+static void leave_report_out(char *text)
+{
+	static const char first[] = "workload: ";
+	char *begin = strncmp(text, first, strlen(first)) ? NULL : text;
+
+	for (char *at = text; (at = strchr(at, '\n')); at++)
+		if (!strncmp(at + 1, first, strlen(first)))
+			begin = at + 1;
+	if (begin)
+		*begin = '\0';
+}
+
+void directory__last_lines(struct experiment *experiment, off_t from)
 {
 	off_t end = lseek(experiment->child.log, 0, SEEK_END);
-	char text[4096], *at;
-	ssize_t got;
+	size_t len = end - from < MOST_LOG ? (size_t)(end - from) : MOST_LOG;
+	char *text = calloc(1, len + 1), *at;
 
-	line[0] = '\0';
-	if (end - from >= (off_t)sizeof(text))
-		from = end - (off_t)sizeof(text) + 1;
-	got = pread(experiment->child.log, text, sizeof(text) - 1, from);
-	while (got > 0 && (text[got - 1] == '\n' || text[got - 1] == '\r'))
-		got--;
-	if (got <= 0)
-		return;
-	text[got] = '\0';
-	at = strrchr(text, '\n');
-	sanitize__text(line, RUN_TEXT, at ? at + 1 : text);
+	experiment->said[0] = '\0';
+	if (!text || pread(experiment->child.log, text, len, end - (off_t)len) != (ssize_t)len)
+		goto done;
+	leave_report_out(text);
+	at = text + strlen(text);
+	while (at > text && (at[-1] == '\n' || at[-1] == '\r'))
+		*--at = '\0';
+	for (unsigned int lines = 0; at > text; at--)
+		if (at[-1] == '\n' && ++lines == EXPERIMENT_LINES)
+			break;
+	snprintf(experiment->said, sizeof(experiment->said), "%s", at);
+done:
+	free(text);
 }

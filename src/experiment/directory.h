@@ -32,7 +32,7 @@ int directory__find_recording(const struct experiment *experiment, const char *n
 int directory__keep_run(struct experiment *experiment, size_t side, const char *name,
 			const char *recording);
 
-/* The last line that the commands printed from this place of the log on; empty: none. */
-void directory__last_line(const struct experiment *experiment, off_t from, char line[RUN_TEXT]);
+/* Keeps in `said` the last lines that the commands printed from this place of the log on. */
+void directory__last_lines(struct experiment *experiment, off_t from);
 
 #endif

@@ -63,15 +63,13 @@ static char **record_line(const struct plan *plan, size_t side, char *dir)
 
 static int explain_end(struct experiment *experiment, const char *what, int status, off_t log)
 {
-	char line[RUN_TEXT];
-
-	directory__last_line(experiment, log, line);
+	directory__last_lines(experiment, log);
 	if (WIFSIGNALED(status))
 		snprintf(experiment->why, RUN_TEXT, "%s was killed by signal %d", what,
 			 WTERMSIG(status));
 	else
-		snprintf(experiment->why, RUN_TEXT, "%s exited with status %d%s%.160s", what,
-			 WEXITSTATUS(status), *line ? ": " : "", line);
+		snprintf(experiment->why, RUN_TEXT, "%s exited with status %d", what,
+			 WEXITSTATUS(status));
 	return -ECHILD;
 }
 

@@ -21,6 +21,9 @@
 #include "child.h"
 #include "plan.h"
 
+#define EXPERIMENT_LINES 5 /* of a command that failed */
+#define EXPERIMENT_SAID 2048 /* bytes of them */
+
 struct experiment {
 	struct plan plan;
 	char path[PATH_MAX]; /* for messages and for comparisons */
@@ -35,6 +38,8 @@ struct experiment {
 	bool compared; /* there is one */
 	char why[RUN_TEXT]; /* of the last error */
 	char hint[RUN_TEXT]; /* what to do; may be empty */
+	char said
+		[EXPERIMENT_SAID]; /* the last lines of the command that failed, as it wrote them */
 	int code; /* exit code of the recorder that failed; 0: something else failed */
 	/* Called before each run, and once after the last. */
 	void (*progress)(const struct experiment *experiment);

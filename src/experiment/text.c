@@ -25,14 +25,14 @@ static const char *percent(char buf[UNITS_TEXT], double share)
 	return buf;
 }
 
-static void print_looks(FILE *out, const struct experiment *experiment)
+static void print_looks(FILE *out, const struct experiment *experiment, bool verbose)
 {
 	const struct plan *plan = &experiment->plan;
 	size_t runs = experiment->done[0];
 
 	fprintf(out, "\nexperiment: %zu run%s on each side of %zu planned, in random order\n", runs,
 		runs == 1 ? "" : "s", plan->planned);
-	for (size_t i = 0; i < plan->nr_looks; i++)
+	for (size_t i = 0; verbose && i < plan->nr_looks; i++)
 		fprintf(out, "look after %zu: error probability %.2g %%, confidence %.2f %%\n",
 			plan->looks[i].runs, plan->looks[i].level * 100,
 			100 - plan->looks[i].level * 100);
@@ -72,14 +72,14 @@ static void print_powers(FILE *out, const struct experiment *experiment,
 		experiment->done[0]);
 }
 
-int experiment_text__print(FILE *out, const struct experiment *experiment)
+int experiment_text__print(FILE *out, const struct experiment *experiment, bool verbose)
 {
 	struct experiment_power *powers;
 	ssize_t nr = experiment__powers(experiment, &powers);
 
 	if (nr < 0)
 		return (int)nr;
-	print_looks(out, experiment);
+	print_looks(out, experiment, verbose);
 	if (experiment->done[0] < RUN_SPREAD_KNOWN)
 		fprintf(out,
 			"%d runs on each side measure how runs differ, so how many are needed;\n"

@@ -9,8 +9,8 @@
 
 struct json_object;
 
-/* At most 80 columns. 0 or -ENOMEM. */
-int experiment_text__print(FILE *out, const struct experiment *experiment);
+/* At most 80 columns. `verbose`: also its looks. 0 or -ENOMEM. */
+int experiment_text__print(FILE *out, const struct experiment *experiment, bool verbose);
 
 /* Adds "experiment" to the object of a comparison; docs/format.md lists the fields. */
 int experiment_text__add_json(struct json_object *to, const struct experiment *experiment);

@@ -6,12 +6,19 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <core/units.h>
 #include <stats/comparison.h>
 
 struct json_object;
 
-/* At most 80 columns. */
-void compare__print_text(FILE *out, const struct comparison *comparison, bool color);
+/* The verdicts, then what they are drawn from. `verbose`: also the method. */
+void compare__print_text(FILE *out, const struct comparison *comparison, bool color, bool verbose);
+
+/* Only the lines of the verdicts: the first one is the answer. */
+void compare__print_verdict(FILE *out, const struct comparison *comparison, bool color);
+
+/* "2.1 ms", "12 %", "1,200/s". Returns buf. */
+const char *compare__value(char buf[UNITS_TEXT], double value, unsigned int statistic);
 
 /*
  * Which parts of the slow time changed, of the probes that both groups explain (record --why).

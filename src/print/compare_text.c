@@ -12,12 +12,13 @@
 #include "wrap.h"
 
 #define TEXT UNITS_TEXT
-#define WIDE_RATIO 10 /* larger ratios are printed as factors, not as percent */
+#define SHOWN_NAMES 5 /* of those without a difference */
+#define WIDE_RATIO 2 /* larger ratios, and their inverse, are factors; others are percent */
 
 struct comparison_view {
 	FILE *out;
 	const struct comparison *comparison;
-	bool color;
+	bool color, verbose;
 };
 
 static void paint(const struct comparison_view *view, const char *code)
@@ -81,7 +82,7 @@ static const char *rate(char buf[TEXT], double per_second)
 	return buf;
 }
 
-/* A factor like "x0.12", or percent like "-12.3". */
+/* A factor like "0.12", or percent like "-12.3". */
 static const char *factor(char buf[TEXT], double ratio, bool as_percent)
 {
 	double percent = (ratio - 1) * 100, size = fabs(percent);
@@ -89,21 +90,41 @@ static const char *factor(char buf[TEXT], double ratio, bool as_percent)
 	if (as_percent)
 		snprintf(buf, TEXT, "%+.*f", size < 9.995 ? 2 : size < 99.95 ? 1 : 0, percent);
 	else if (ratio < 0.0095)
-		snprintf(buf, TEXT, "x<.01");
+		snprintf(buf, TEXT, "<.01");
 	else if (ratio > 9999)
-		snprintf(buf, TEXT, "x>9999");
+		snprintf(buf, TEXT, ">9999");
 	else
-		snprintf(buf, TEXT, "x%.*f", ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0, ratio);
+		snprintf(buf, TEXT, "%.*f", ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0, ratio);
 	return buf;
+}
+
+static const char *times(char buf[TEXT], double ratio)
+{
+	char text[TEXT];
+
+	snprintf(buf, TEXT, "x%.30s", factor(text, ratio, false));
+	return buf;
+}
+
+static bool is_wide(double ratio)
+{
+	return ratio >= WIDE_RATIO || ratio <= 1.0 / WIDE_RATIO;
+}
+
+/* Is a part of it so large that a factor says more than percent? */
+static bool as_percent_of(const struct judged *judged)
+{
+	return !is_wide(judged->ratio) && !is_wide(judged->low) && !is_wide(judged->high);
 }
 
 static void print_relative(const struct comparison_view *view, double ratio, bool as_percent)
 {
 	char text[TEXT], relative[TEXT + 4] = "-";
 
-	if (!isnan(ratio))
-		snprintf(relative, sizeof(relative), "%s%s", factor(text, ratio, as_percent),
-			 as_percent ? " %" : "");
+	if (!isnan(ratio) && as_percent)
+		snprintf(relative, sizeof(relative), "%s %%", factor(text, ratio, true));
+	else if (!isnan(ratio))
+		times(relative, ratio);
 	fprintf(view->out, " %7s", relative);
 }
 
@@ -190,7 +211,7 @@ static void statistic_row(const struct comparison_view *view, const struct judge
 			  unsigned int statistic)
 {
 	const struct judge_rules *rules = &view->comparison->rules.judge;
-	bool as_percent = !(judged->ratio >= WIDE_RATIO || judged->high >= WIDE_RATIO);
+	bool as_percent = as_percent_of(judged);
 	char off[TEXT] = "-", on[TEXT] = "-", difference[TEXT] = "-";
 	const struct writing *writing = writing_of(statistic);
 
@@ -206,6 +227,11 @@ static void statistic_row(const struct comparison_view *view, const struct judge
 	print_verdict(view, judged, rules->statistics & 1U << statistic);
 }
 
+const char *compare__value(char buf[TEXT], double value, unsigned int statistic)
+{
+	return writing_of(statistic)->value(buf, value);
+}
+
 void compare__print_value(FILE *out, const struct judged *judged, unsigned int statistic)
 {
 	char value[TEXT] = "-";
@@ -219,12 +245,12 @@ void compare__print_ratio(FILE *out, const struct judged *judged)
 {
 	const struct comparison_view view = { .out = out };
 
-	print_relative(&view, judged->ratio, !(judged->ratio >= WIDE_RATIO));
+	print_relative(&view, judged->ratio, !is_wide(judged->ratio));
 }
 
 void compare__print_judged(FILE *out, const struct judged *judged, bool color)
 {
-	bool as_percent = !(judged->ratio >= WIDE_RATIO || judged->high >= WIDE_RATIO);
+	bool as_percent = as_percent_of(judged);
 	const struct comparison_view view = { .out = out, .color = color };
 
 	print_relative(&view, judged->ratio, as_percent);
@@ -242,7 +268,7 @@ static void max_row(const struct comparison_view *view, const struct comparison_
 	print_groups(view, "max", total[0].events ? units__ns(texts[0], off) : "-",
 		     total[1].events ? units__ns(texts[1], on) : "-",
 		     both ? latency_difference(texts[2], on - off) : "-");
-	print_relative(view, ratio, ratio < WIDE_RATIO);
+	print_relative(view, ratio, !is_wide(ratio));
 	fputc('\n', view->out);
 }
 
@@ -266,7 +292,7 @@ static void reasons(const struct comparison_view *view,
 	uint32_t printed = ~view->comparison->rules.judge.statistics;
 	struct wrap wrap = { 0 };
 
-	if (none_can_tell(view->comparison)) /* add_method() prints the reason */
+	if (none_can_tell(view->comparison)) /* the head has the reason */
 		return;
 	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++) {
 		if (printed & 1U << i || !statistics[i].why[0])
@@ -302,15 +328,16 @@ static void describe_tail(const struct comparison_view *view, const struct compa
 
 	if (!row->tail->ns)
 		return;
-	wrap__add(&wrap, "tail: %s or more;", units__duration(text, row->tail->ns));
-	for (unsigned int i = 0; i < 2; i++) {
+	wrap__add(&wrap, "tail: %s or more", units__duration(text, row->tail->ns));
+	for (unsigned int i = 0; view->verbose && i < 2; i++) {
 		if (row->total[i].events)
-			add_wilson(&wrap, i ? ", ON" : " OFF", &row->total[i]);
+			add_wilson(&wrap, i ? ", ON" : "; OFF", &row->total[i]);
 	}
-	wrap__add(&wrap, ": Wilson intervals, assuming independent events");
-	if (!isnan(tail->ratio))
+	if (view->verbose)
+		wrap__add(&wrap, ": Wilson intervals, assuming independent events");
+	if (view->verbose && !isnan(tail->ratio))
 		wrap__add(&wrap, "; risk ratio %.3g", tail->ratio);
-	if (!isnan(odds))
+	if (view->verbose && !isnan(odds))
 		wrap__add(&wrap, ", odds ratio %.3g", odds);
 	wrap__print(&wrap, view->out, 0, 2);
 }
@@ -333,12 +360,12 @@ static void print_buckets(const struct comparison_view *view, const struct compa
 	for (unsigned int i = first; i < last; i++) {
 		double off_share = off->events ? (double)off->buckets[i] / (double)off->events : 0;
 		double on_share = on->events ? (double)on->buckets[i] / (double)on->events : 0;
+		bool known = off_share > 0 && on->events;
 
 		fprintf(view->out, "%-12s %9s %8s %11s %8s %8s\n", units__bucket(range, i),
 			count(counts[0], off->buckets[i]), share(shares[0], off_share),
 			count(counts[1], on->buckets[i]), share(shares[1], on_share),
-			off_share > 0 && on->events ? factor(ratio, on_share / off_share, false)
-						    : "-");
+			known ? times(ratio, on_share / off_share) : "-");
 	}
 }
 
@@ -360,11 +387,11 @@ static void row_heading(const struct comparison_view *view, const struct compari
 
 static void print_row(const struct comparison_view *view, const struct comparison_row *row)
 {
-	char interval[TEXT];
+	char interval[TEXT + sizeof(" interval")], confidence[TEXT];
 
 	row_heading(view, row);
-	snprintf(interval, sizeof(interval), "%g %% interval",
-		 view->comparison->rules.judge.confidence * 100);
+	snprintf(interval, sizeof(interval), "%s interval",
+		 units__confidence(confidence, view->comparison->rules.judge.confidence));
 	fprintf(view->out, "%-6s %9s %9s %17s %15s %s\n", "", judge__groups[0], judge__groups[1],
 		"difference", interval, "verdict");
 	statistic_row(view, &row->statistics[JUDGE_TAIL], JUDGE_TAIL);
@@ -429,14 +456,6 @@ static void add_method(struct wrap *wrap, const struct comparison *comparison)
 			  off->nr, on->nr);
 		return;
 	}
-	if (none_can_tell(comparison)) {
-		wrap__add(
-			wrap,
-			"cannot tell: too few intervals: a recording needs %d, and a recording of "
-			"ringlat has only one. Compare groups of %d recordings or more.",
-			OBSERVATION_LEAST_INTERVALS, JUDGE_LEAST_OBSERVATIONS);
-		return;
-	}
 	wrap__add(wrap,
 		  "An observation is a batch of a run's intervals: %zu against %zu, from %zu and "
 		  "%zu intervals. It does not show the variation from run to run: %g %% is assumed "
@@ -454,13 +473,17 @@ static void describe_method(const struct comparison_view *view)
 	const struct judge_rules *rules = &comparison->rules.judge;
 	struct wrap wrap = { 0 };
 	const char *before = "";
+	char confidence[TEXT];
 
-	add_method(&wrap, comparison);
-	wrap__print(&wrap, view->out, 0, 0);
+	if (!none_can_tell(comparison)) {
+		add_method(&wrap, comparison);
+		wrap__print(&wrap, view->out, 0, 0);
+	}
 	wrap__add(&wrap,
-		  "Intervals: %g %% confidence intervals of the ratio ON / OFF, by Student's t on "
+		  "Intervals: %s confidence intervals of the ratio ON / OFF, by Student's t on "
 		  "logarithms. Verdicts are corrected for %zu test%s (Holm). Tested: ",
-		  rules->confidence * 100, comparison->family, plural(comparison->family));
+		  units__confidence(confidence, rules->confidence), comparison->family,
+		  plural(comparison->family));
 	for (unsigned int i = 0; i <= JUDGE_SHARE; i++) {
 		if (!(rules->statistics & 1U << i))
 			continue;
@@ -475,17 +498,53 @@ static void describe_method(const struct comparison_view *view)
 	wrap__print(&wrap, view->out, 0, 0);
 }
 
+/* Length of the warning without the path of a recording at its end. */
+static size_t length_of(const struct comparison *comparison, const char *warning)
+{
+	size_t len = strlen(warning);
+
+	for (size_t i = 0; i < comparison->groups[0].nr + comparison->groups[1].nr; i++) {
+		bool on = i >= comparison->groups[0].nr;
+		const char *path = comparison->groups[on]
+					   .recordings[on ? i - comparison->groups[0].nr : i]
+					   .path;
+
+		if (len > strlen(path) && !strcmp(warning + len - strlen(path), path))
+			return len - strlen(path);
+	}
+	return len;
+}
+
+/* How many warnings from this one on differ from it in the recording only. */
+static size_t count_warnings(const struct comparison *comparison, size_t at)
+{
+	char **lines = comparison->warnings.lines;
+	size_t len = length_of(comparison, lines[at]), nr = 1;
+
+	while (at + nr < comparison->warnings.nr && length_of(comparison, lines[at + nr]) == len &&
+	       !strncmp(lines[at], lines[at + nr], len))
+		nr++;
+	return nr;
+}
+
 static void doubts(const struct comparison_view *view)
 {
 	const struct comparison *comparison = view->comparison;
 	struct wrap wrap = { 0 };
+	size_t times;
 
 	for (unsigned int i = 0; i < comparison->nr_refusals; i++) {
 		wrap__line(view->out, 0, 2, "%s: not compared: %s", comparison->refusals[i].probe,
 			   comparison->refusals[i].why);
 	}
-	for (size_t i = 0; i < comparison->warnings.nr; i++) {
-		wrap__add(&wrap, "warning: %s", comparison->warnings.lines[i]);
+	for (size_t i = 0; i < comparison->warnings.nr; i += times) {
+		times = count_warnings(comparison, i);
+		wrap__add(&wrap, "warning");
+		if (times > 1)
+			wrap__add(&wrap, ", %zu times", times);
+		wrap__add(&wrap, ": %s", comparison->warnings.lines[i]);
+		if (times > 1)
+			wrap__add(&wrap, " and %zu more", times - 1);
 		paint(view, "33");
 		wrap__print(&wrap, view->out, 0, 2);
 		paint(view, "0");
@@ -566,19 +625,22 @@ static void print_shares(const struct comparison_view *view)
 	const struct share_change *at = changes->changes, *end = at + changes->nr;
 	const char *before = "shares without a difference shown:";
 	struct wrap wrap = { 0 };
+	size_t others = 0;
 
 	while (at < end) {
 		const struct share_change *first = at;
 
 		if (first->key->by == GROUP_WHOLE || has_verdict(first, end)) {
 			print_shares_of(view, first, end);
-		} else {
+		} else if (others++ < SHOWN_NAMES || view->verbose) {
 			wrap__add(&wrap, "%s %s", before, first->key->name);
 			before = ",";
 		}
 		while (at < end && same_key(at, first))
 			at++;
 	}
+	if (others > SHOWN_NAMES && !view->verbose)
+		wrap__add(&wrap, " and %zu more", others - SHOWN_NAMES);
 	if (wrap.len) {
 		fputc('\n', view->out);
 		wrap__print(&wrap, view->out, 0, 2);
@@ -641,13 +703,16 @@ static void summary(const struct comparison_view *view)
 	wrap__print(&wrap, view->out, 0, 2);
 }
 
-void compare__print_text(FILE *out, const struct comparison *comparison, bool color)
+void compare__print_text(FILE *out, const struct comparison *comparison, bool color, bool verbose)
 {
-	const struct comparison_view view = { out, comparison, color };
+	const struct comparison_view view = { out, comparison, color, verbose };
 
-	describe_groups(&view);
-	describe_method(&view);
+	compare__print_verdict(out, comparison, color);
 	doubts(&view);
+	if (verbose) {
+		describe_groups(&view);
+		describe_method(&view);
+	}
 	for (size_t i = 0; i < comparison->nr; i++)
 		print_row(&view, &comparison->rows[i]);
 	print_shares(&view);

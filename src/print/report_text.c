@@ -190,15 +190,17 @@ static void print_pairs(const struct timeline_view *view)
 {
 	const struct timeline *timeline = view->timeline;
 	struct wrap wrap = { 0 };
+	char confidence[TEXT];
 
 	if (!timeline->nr_pairs)
 		return;
 	wrap__add(&wrap,
 		  "Correlation over time of the slow shares of two probes: Spearman's rho over "
-		  "%zu interval%s, with its %g %% confidence interval, which allows for "
+		  "%zu interval%s, with its %s confidence interval, which allows for "
 		  "autocorrelation; p corrected for %u pair%s (Holm)",
-		  timeline->nr, plural(timeline->nr), timeline->rules.confidence * 100,
-		  timeline->nr_pairs, plural(timeline->nr_pairs));
+		  timeline->nr, plural(timeline->nr),
+		  units__confidence(confidence, timeline->rules.confidence), timeline->nr_pairs,
+		  plural(timeline->nr_pairs));
 	fputc('\n', view->out);
 	wrap__print(&wrap, view->out, 0, 2);
 	for (unsigned int i = 0; i < timeline->nr_pairs; i++)

@@ -24,10 +24,12 @@ static int check_complete(const struct group *group, struct notes *warnings)
 
 	for (size_t i = 0; !err && i < group->nr; i++) {
 		if (!run_of(group, i)->complete)
-			err = notes__add(warnings, "%s %s; number of waits in flight unknown",
-					 group->recordings[i].path,
+			err = notes__add(warnings,
+					 "a recording %s, so the number of waits in flight is "
+					 "unknown: %s",
 					 run_of(group, i)->running ? "is still running"
-								   : "was cut off");
+								   : "was cut off",
+					 group->recordings[i].path);
 	}
 	return err;
 }
@@ -184,9 +186,8 @@ static int check_balance(const struct group *group, const char *name, struct not
 		for (unsigned int j = 0; !err && j < probe->nr_metrics; j++) {
 			if (run__imbalance(&probe->total.metrics[j]))
 				err = notes__add(warnings,
-						 "%s %s: the accounting of %s does not balance",
-						 name, probe->metrics[j].name,
-						 group->recordings[i].path);
+						 "%s %s: the accounting does not balance: %s", name,
+						 probe->metrics[j].name, group->recordings[i].path);
 		}
 	}
 	return err;
@@ -201,8 +202,9 @@ static int check_kernels(const struct group *group, const char *name, struct not
 
 		if ((check->events.known && account__disagrees(&check->events)) ||
 		    (check->time.known && account__disagrees(&check->time)))
-			err = notes__add(warnings, "%s: %s differs from %s beyond the tolerance",
-					 name, group->recordings[i].path, check->source);
+			err = notes__add(warnings,
+					 "%s: its sums differ from %s beyond the tolerance: %s",
+					 name, check->source, group->recordings[i].path);
 	}
 	return err;
 }

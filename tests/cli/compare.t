@@ -76,20 +76,24 @@ is '--fail-on worse does not fail because there is more' "$status" 0
 
 # Ping-pong waits some us for a CPU; CPU hogs that outnumber the CPUs wait for ms.
 like '--help has the default that is used' "$("$latscope" compare --help)" 'run to run[[:space:]]+\(100\)'
-check 'one against one' 0 '' "^OFF: 1 recording, .* from [0-9]+ and [0-9]+[[:space:]]intervals.*run_queue.*worse \(" \
-	compare --run-spread 25 "$off" "$on"
+check 'one against one' 0 '' "^WORSE: wait for a CPU, .*OFF: 1 recording, .* from [0-9]+ and [0-9]+[[:space:]]intervals.*run_queue.*worse \(" \
+	compare -v --run-spread 25 "$off" "$on"
 ok 'it fits a terminal' fits
 like 'the share is the first line of the table' "$out" $'verdict\ntail +[^\n]*%[^\n]*\nrate '
 check 'hogs are worse, and --fail-on says so' 3 '' '[1-9] worse' compare --run-spread 25 --fail-on worse "$off" "$on"
 check 'the other way round they are better' 0 '' '0 worse; [1-9]' compare --run-spread 25 --fail-on worse "$on" "$off"
 check 'one run a side says how little it can tell' 0 '' \
-	'100 % is[[:space:]]assumed[[:space:]].*by a[[:space:]]factor[[:space:]]of[[:space:]]10[[:space:]]' compare "$off" "$on"
+	'100 % is[[:space:]]assumed[[:space:]].*by a[[:space:]]factor[[:space:]]of[[:space:]]10[[:space:]]' compare -v "$off" "$on"
 check 'a recording with itself' 0 '' 'are the same recording.*0 worse; 0 better' \
 	compare --fail-on worse "$off" "$off/run.db"
 
 check 'five against five' 0 '' 'An observation is a run: 5 against 5.*tail [^
-]*worse' compare "$many_off" "$many_on"
+]*worse' compare -v "$many_off" "$many_on"
 ok 'it fits a terminal, too' fits
+check 'the first line is the answer, and the method is for -v' 0 '' '^WORSE: wait for a CPU, [^
+]* x[0-9.]+ \[.*[(]5[[:space:]]+runs[[:space:]]+against 5\)' compare "$many_off" "$many_on"
+ok 'it fits a terminal, too' fits
+is 'no word of the method' "$(grep -c 'Holm\|Wilson\|^OFF: ' <<<"$out")" 0
 first=$out
 run compare "$many_off" "$many_on"
 is 'twice the same' "$out" "$first"
@@ -97,9 +101,9 @@ is 'twice the same' "$out" "$first"
 check 'five against five of the same' 0 '' '0 worse; 0 better' \
 	compare --confidence 99.9 --fail-on worse "$many_off" "$groups/many/same"
 check 'one figure' 0 '' 'for 1 test .*p50 [^
-]*not tested' compare --metric mean "$many_off" "$many_on"
+]*not tested' compare -v --metric mean "$many_off" "$many_on"
 check 'an effect that nothing has' 0 '' 'ratios up to 1e\+05 .*0 worse; 0 better' \
-	compare --fail-on worse --min-effect 9999900% "$many_off" "$many_on"
+	compare -v --fail-on worse --min-effect 9999900% "$many_off" "$many_on"
 if [ "$(id -u)" = 0 ]; then
 	chmod -R a+rX "$groups" && chmod 700 "$many_on/20260101T000003Z"
 	unprivileged refuses 'one of several that may not be read' 1 "/20260101T000003Z: Permission denied; run compare as a user" \
@@ -133,9 +137,9 @@ run compare --json "${expanded[@]/#/$groups/many/}"
 is '... which are compared as their directories are' "$(jq -S 'del(.. | .path?)' <<<"$out")" "$as_directories"
 is '... and are of their own groups' "$(jq -r '[(.off, .on)[].path | split("/")[-2]] | join(" ")' <<<"$out")" \
 	'off off off off off on on on on on'
-check 'as many as there are of each: three and five' 0 '' '^OFF: 3 recordings,.*ON: 5 recordings,' \
-	compare "$many_off"/*[123]Z "$many_on"/*Z
-check '... and one of one, and all of the other' 0 '' '^OFF: 1 recording,.*ON: 5 recordings,' compare "$many_off"/*1Z "$many_on"/*Z
+check 'as many as there are of each: three and five' 0 '' 'OFF: 3 recordings,.*ON: 5 recordings,' \
+	compare -v "$many_off"/*[123]Z "$many_on"/*Z
+check '... and one of one, and all of the other' 0 '' 'OFF: 1 recording,.*ON: 5 recordings,' compare -v "$many_off"/*1Z "$many_on"/*Z
 wrong '... of one directory' "unexpected argument '.*3Z'; more than two are of two directories" compare "$many_off"/*[123]Z
 wrong '... of three directories' "unexpected argument '.*same/.*1Z'; of more than two, give first those of one directory" \
 	compare "$many_off"/*1Z "$many_on"/*1Z "$groups/many/same"/*1Z

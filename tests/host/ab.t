@@ -27,6 +27,8 @@ whole() {
 }
 
 run ab -n 3 --seed 7 -o "$dir/a" "${sides[@]}" "${workload[@]}"
+like 'the first line is the verdict' "$out" '^(SAME|UNCLEAR|WORSE|BETTER|MORE|FEWER|CANNOT TELL): [^
+]*'
 like 'an experiment says what it did' "$out" 'experiment: 3 runs on each side of 3 planned, in random order'
 like 'it says where it is' "$err" "experiment in $dir/a/2"
 first=$(<"$order")
@@ -73,15 +75,23 @@ like 'nothing against page faults' "$out" '1 more \(memlat rate\)'
 calm
 
 # What fails.
-refuses 'a side that cannot be prepared' 1 'run 1 of ON: the command of ON exited with status 7: no such file; see ' \
+check 'a side that cannot be prepared' 1 '^latscope: [^
+]*: run 1 of ON: the command of ON exited with status 7; see .*/output.log
+  no such file$' '' \
 	ab -n 3 --seed 6 -q -o "$dir/f1" --off 'echo no such file; exit 7' --on 'echo no such file; exit 7' -- true
-run ab -n 3 --seed 1 -q -o "$dir/f2" --off 'echo broken; exit 3' --on 'echo broken; exit 3'
-like 'a workload that fails' "$err" 'run 1 of O[NF]*: the workload exited with status 3: .*; see .*/output.log'
+run ab -n 3 --seed 1 -q -o "$dir/f2" --off 'seq 9 >&2; exit 3' --on 'seq 9 >&2; exit 3'
+like 'a workload that fails' "$err" 'run 1 of O[NF]*: the workload exited with status 3; see .*/output.log'
+like 'what it said last' "$err" '/output.log
+  5
+  6
+  7
+  8
+  9$'
 is 'its exit status' "$status" 1
 ok 'its recording does not count' test -z "$(find "$(experiment f2)/off" "$(experiment f2)/on" -mindepth 1)"
 run ab -n 3 -q -o "$dir/f3" --record '--no-such-option' --off true --on true
 is 'an option that record does not know' "$status" 2
-like 'what record said' "$err" "the recorder exited with status 2: latscope record: .*no-such-option"
+like 'what record said' "$err" "the recorder exited with status 2; see .*/output.log.*  latscope record: .*no-such-option"
 run ab -n 3 -q -o "$dir/f4" --record '--method tp_btf --max-size 10K' --off true --on true
 is 'a limit that record refuses' "$status" 2
 unprivileged run ab -n 3 -q -o "$dir/f5" --off true --on true
@@ -209,7 +219,8 @@ is 'names stay in the directory' "$(cd "$(experiment m-names)" && echo 0*)" '001
 matrix 'status: 0 3' 'run: echo broken; exit {status}'
 run ab --matrix "$file" -n 1 -q -P runqlat -o "$dir/m-fails"
 is 'a cell that fails: the exit status' "$status" 1
-like 'which one' "$err" 'the experiment stopped: run 1 of status=3: the workload exited with status 3: '
+like 'which one' "$err" 'the experiment stopped: run 1 of status=3: the workload exited with status 3; .*
+  broken'
 
 # Stopped and resumed.
 : >"$order"

@@ -74,7 +74,7 @@ static inline void assert_warned(const char *part)
 
 static inline char *text(void)
 {
-	compare__print_text(unit_print(), &comparison, false);
+	compare__print_text(unit_print(), &comparison, false, true);
 	return sheet();
 }
 

@@ -116,7 +116,8 @@ TEST(too_few_intervals)
 	assert_int_equal(comparison.family, 0);
 	assert_int_equal(comparison.untested, JUDGE_STATISTICS);
 	assert_has(statistic(JUDGE_TAIL)->why, "too few intervals on OFF");
-	assert_order(text(), "cannot tell: too few intervals",
+	assert_memory_equal(text(), "CANNOT TELL: made up: too few intervals on OFF", 46);
+	assert_order(text(), "compare\n  groups of 3 recordings or more (1 run against 1)\n",
 		     "0 no difference shown; 9 cannot tell");
 }
 
@@ -305,7 +306,7 @@ TEST(what_makes_it_doubtful)
 	run->complete = false;
 	write_run(run, "on", 100000, 10, 20);
 	assert_int_equal(compare(), 0);
-	assert_warned("/on was cut off");
+	assert_warned("a recording was cut off, so the number of waits in flight is unknown: ");
 	assert_warned("differs: kernel (6.1.0, but 6.12.0)");
 	assert_false(warned("io_schedulers"));
 	assert_warned("the filters differ: none, but pid 12 on ON");
@@ -328,7 +329,7 @@ TEST(accounting_and_stamps)
 	write_mix("off", 100000, 1000, 10);
 	recording_write(begin_memlat(), dir, "on", 10, unbalanced, &mix);
 	assert_int_equal(compare(), 0);
-	assert_warned("the accounting of");
+	assert_warned("the accounting does not balance: ");
 	assert_warned("own stamps for 0 % of the events of one recording, for 100 % of another");
 	assert_int_equal(comparison.warnings.nr, 2);
 	/* With one run per group, this cannot be distinguished from a difference. */
@@ -346,8 +347,78 @@ TEST(test_a_recording_that_the_kernel_contradicts_is_warned_of)
 	run->probes[0].check.events = (struct run_checked){ true, 90, 90, 100, 100, 9 };
 	write_run(run, "on", 100000, 1000, 10);
 	assert_int_equal(compare(), 0);
-	assert_warned("/on differs from /proc/vmstat beyond the tolerance");
+	assert_warned("memlat: its sums differ from /proc/vmstat beyond the tolerance: ");
 	assert_int_equal(comparison.warnings.nr, 1);
+}
+
+static const char *brief_text(void)
+{
+	compare__print_text(unit_print(), &comparison, false, false);
+	return flat(sheet());
+}
+
+static void compare_groups(uint64_t off_tail, uint64_t on_tail)
+{
+	end();
+	unit_empty_dir();
+	begin();
+	write_group("off", 12, 100000, off_tail);
+	write_group("on", 12, 100000, on_tail);
+	assert_int_equal(compare(), 0);
+}
+
+static void assert_begins(const char *text, const char *with)
+{
+	if (strncmp(text, with, strlen(with)) != 0)
+		fail_msg("not '%s' at the beginning of: %s", with, text);
+}
+
+TEST(test_the_first_line_is_the_verdict)
+{
+	compare_groups(2000, 9000);
+	assert_begins(brief_text(), "WORSE: made up, mean x1.7 [1.7, 1.7], tail 2.04 % -> 9.17 % "
+				    "(12 runs against 12) ");
+	compare_groups(9000, 2000);
+	assert_begins(brief_text(), "BETTER: made up, mean x0.58 [0.57, 0.58], tail ");
+	compare_groups(2000, 2000);
+	assert_begins(brief_text(), "SAME: made up (mean: differences over ");
+	assert_has(brief_text(), " % would have been seen) (12 runs against 12) ");
+}
+
+TEST(test_one_run_a_group_says_how_little_it_sees)
+{
+	write_mix("off", 100000, 1000, 20);
+	write_mix("on", 100000, 1000, 20);
+	assert_int_equal(compare(), 0);
+	assert_begins(brief_text(), "UNCLEAR: made up: no difference shown (mean: only differences "
+				    "over x");
+	assert_has(brief_text(), " (1 run against 1: how much runs differ is assumed) ");
+}
+
+TEST(test_equal_warnings_are_one_line)
+{
+	struct run *run;
+
+	write_group("off", 3, 100000, 1000);
+	for (unsigned int i = 0; i < 3; i++) {
+		run = begin_memlat();
+		run->complete = false;
+		write_run(run, unit_text("on/%u", i), 100000, 1000, 10);
+	}
+	assert_int_equal(compare(), 0);
+	assert_int_equal(comparison.warnings.nr, 3);
+	assert_has(brief_text(), " warning, 3 times: a recording was cut off, so the number of ",
+		   "/on/0 and 2 more ");
+	assert_lacks(brief_text(), "/on/1");
+}
+
+TEST(test_the_method_is_for_those_who_ask)
+{
+	write_mix("off", 100000, 1000, 20);
+	write_mix("on", 100000, 1000, 20);
+	assert_int_equal(compare(), 0);
+	assert_lacks(brief_text(), "Holm", "Wilson", "OFF: 1 recording");
+	assert_has(text(), "Holm", "Wilson", "OFF: 1 recording");
 }
 
 TEST(one_recording_twice)
