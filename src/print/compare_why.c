@@ -79,6 +79,9 @@ static void print_probe(void *to, const char *probe, const struct why_changes *c
 {
 	FILE *out = to;
 
+	fputc('\n', out);
+	wrap__line(out, 0, 2, "%s.", changes->sentence);
+	compare_thresholds(out, changes);
 	fprintf(out, "\n%s: slow time per second%*s %10s %10s %11s\n", probe,
 		(int)(44 - strlen(probe) - strlen(": slow time per second")), "", "OFF", "ON",
 		"change");
@@ -90,8 +93,6 @@ static void print_probe(void *to, const char *probe, const struct why_changes *c
 		print_change(out, what ? what : part->part, part);
 		print_culprits(out, changes, part);
 	}
-	compare_thresholds(out, changes);
-	wrap__line(out, 0, 2, "%s.", changes->sentence);
 }
 
 /* Calls `take` for each probe that both groups explain. 0 or -ENOMEM. */

@@ -17,8 +17,12 @@ struct json_object;
 /* Maximum lines of the time line without --all-intervals: what a terminal shows at once. */
 #define REPORT_LINES 24
 
-/* At most 80 columns with up to three probes. `top`: lines of a split; 0: all. */
-void report__print_timeline(FILE *out, const struct timeline *timeline, unsigned int top);
+/*
+ * At most 80 columns with up to three probes. `top`: lines of a split; 0: all. `verbose`: also pairs
+ * without a correlation in full, and the method.
+ */
+void report__print_timeline(FILE *out, const struct timeline *timeline, unsigned int top,
+			    bool verbose);
 
 /* Adds "timeline", "correlation" and "contributors" to the object; refers to the timeline. */
 void report__add_timeline(struct json_object *to, const struct timeline *timeline);
@@ -36,12 +40,15 @@ struct json_object *report__pair_json(const struct correlation_series *series,
 const char *report__value(char text[UNITS_TEXT], const struct correlation_series *series,
 			  double value);
 
-/* "12 % in 3 intervals of its worst quarter, 5 % in 9 of the others: positive correlation ...". */
+/* "12 % when they were slowest, 5 % otherwise"; `verbose`: also the correlation. */
 void report__add_means(struct wrap *wrap, const struct correlation_series *series,
-		       const struct correlation_pair *pair);
+		       const struct correlation_pair *pair, bool verbose);
 
-/* The pressure: its time line, and which probes follow it. Nothing if it was not recorded. */
-void report__print_pressure(FILE *out, const struct correlation *correlation);
+/*
+ * The pressure: its time line, and which probes follow it, with all numbers if `verbose`. Nothing if
+ * it was not recorded.
+ */
+void report__print_pressure(FILE *out, const struct correlation *correlation, bool verbose);
 void report__add_pressure(struct json_object *to,
 			  const struct correlation *correlation); /* "pressure" */
 /* Without intervals: what each column is on average. Nothing if it was not measured. */

@@ -34,25 +34,17 @@ const char *report__value(char text[UNITS_TEXT], const struct correlation_series
 	}
 }
 
-static void add_mean(struct wrap *wrap, const struct correlation_series *series, double mean,
-		     size_t intervals, const char *where)
-{
-	char text[UNITS_TEXT];
-
-	if (intervals)
-		wrap__add(wrap, "%s in %zu interval%s %s", report__value(text, series, mean),
-			  intervals, intervals == 1 ? "" : "s", where);
-	else
-		wrap__add(wrap, "unknown in intervals %s", where);
-}
-
 void report__add_means(struct wrap *wrap, const struct correlation_series *series,
-		       const struct correlation_pair *pair)
+		       const struct correlation_pair *pair, bool verbose)
 {
-	add_mean(wrap, series, pair->worst, pair->worst_nr, "of its worst quarter");
-	wrap__add(wrap, ", ");
-	add_mean(wrap, series, pair->other, pair->other_nr, "of the others");
-	if (!isnan(pair->adjusted))
+	char worst[UNITS_TEXT], other[UNITS_TEXT];
+
+	wrap__add(wrap, "%s when they were slowest, %s otherwise",
+		  report__value(worst, series, pair->worst),
+		  report__value(other, series, pair->other));
+	if (verbose)
+		wrap__add(wrap, " (%zu and %zu intervals)", pair->worst_nr, pair->other_nr);
+	if (verbose && !isnan(pair->adjusted))
 		wrap__add(wrap, ": %s: %+.2f [%+.2f, %+.2f], p = %.2g",
 			  timeline__word(pair->verdict), pair->found.rho, pair->found.low,
 			  pair->found.high, pair->adjusted);
@@ -64,7 +56,7 @@ static void print_pair(FILE *out, const struct correlation_series *series,
 	struct wrap wrap = { 0 };
 
 	wrap__add(&wrap, "%s and %s of %s: ", probe->probe->name, series->name, series->of);
-	report__add_means(&wrap, series, pair);
+	report__add_means(&wrap, series, pair, true);
 	wrap__print(&wrap, out, 2, 2);
 }
 

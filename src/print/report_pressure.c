@@ -7,6 +7,7 @@
 
 #include <core/coverage.h>
 #include <core/units.h>
+#include <core/why.h>
 #include <store/json_print.h>
 
 #include "report.h"
@@ -84,23 +85,29 @@ static void print_lines(FILE *out, const struct correlation *correlation)
 	print_line(out, correlation, 0, timeline->nr);
 }
 
-/* Does the probe follow the pressure? One sentence, whatever the answer is. */
+static void add_probe(struct wrap *wrap, const struct run_probe *probe)
+{
+	const char *waits = why__words(probe->name)->waits;
+
+	wrap__add(wrap, "Slow %s%s", waits ? "" : "events of ", waits ? waits : probe->name);
+}
+
+/* Does the probe follow the pressure? A sentence for a link, or if `verbose`. */
 static void print_answer(FILE *out, const struct correlation_series *series,
 			 const struct timeline_probe *probe, const struct correlation_pair *pair,
-			 const char *name, const struct coverage *low)
+			 const char *name, const struct coverage *low, bool verbose)
 {
-	static const char *const verbs[] = { "is not shown to follow", "follows", "falls with" };
 	struct wrap wrap = { 0 };
 
-	if (isnan(pair->adjusted)) {
-		wrap__add(&wrap, "%s: cannot tell whether it follows %s: %s", probe->probe->name,
-			  name, pair->why);
-	} else {
-		wrap__add(&wrap, "%s %s %s: ", probe->probe->name, verbs[pair->verdict], name);
-		report__add_means(&wrap, series, pair);
-	}
+	add_probe(&wrap, probe->probe);
+	wrap__add(&wrap,
+		  pair->verdict == TIMELINE_POSITIVE ? " come with %s: "
+						     : " are not explained by %s: ",
+		  name);
+	report__add_means(&wrap, series, pair, verbose);
 	if (low)
 		wrap__add(&wrap, "; most of this pressure is not in %s", low->words->waits);
+	wrap__add(&wrap, ".");
 	wrap__print(&wrap, out, 2, 2);
 }
 
@@ -135,23 +142,38 @@ static void print_details(FILE *out, const struct correlation *correlation, unsi
 		wrap__print(&wrap, out, 4, 2);
 }
 
-static void print_answers(FILE *out, const struct correlation *correlation, unsigned int probe)
+/* The pressures without a link are one line. */
+static void print_answers(FILE *out, const struct correlation *correlation, unsigned int probe,
+			  bool verbose)
 {
 	const struct timeline_probe *of = &correlation->timeline->probes[probe];
+	struct wrap wrap = { 0 }, none = { 0 }, unknown = { 0 };
 	struct coverage coverage;
 
 	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
 		const struct correlation_series *series =
 			correlation__pressure(correlation, asked[i].column);
+		const struct correlation_pair *pair = &series->pairs[probe];
+		const struct coverage *low = low_coverage(&coverage, correlation->timeline->run,
+							  of->probe, asked[i].column);
 
-		print_answer(out, series, of, &series->pairs[probe], asked[i].name,
-			     low_coverage(&coverage, correlation->timeline->run, of->probe,
-					  asked[i].column));
+		if (isnan(pair->adjusted))
+			wrap__add(&unknown, "; %s: cannot tell, %s", asked[i].name, pair->why);
+		else if (pair->verdict == TIMELINE_NOT_SHOWN && !low && !verbose)
+			wrap__add(&none, "%s %s", none.len ? "," : " no link found with",
+				  asked[i].name);
+		else
+			print_answer(out, series, of, pair, asked[i].name, low, verbose);
 	}
-	print_details(out, correlation, probe);
+	add_probe(&wrap, of->probe);
+	wrap__add(&wrap, ":%s%s", none.text, unknown.text + (unknown.len && !none.len));
+	if (none.len || unknown.len)
+		wrap__print(&wrap, out, 2, 2);
+	if (verbose)
+		print_details(out, correlation, probe);
 }
 
-void report__print_pressure(FILE *out, const struct correlation *correlation)
+void report__print_pressure(FILE *out, const struct correlation *correlation, bool verbose)
 {
 	const struct timeline *timeline = correlation->timeline;
 	const char *cgroup = timeline->run->pressure.cgroup, *why = timeline->run->pressure.why;
@@ -169,7 +191,7 @@ void report__print_pressure(FILE *out, const struct correlation *correlation)
 		wrap__line(out, 2, 2, "unknown: %s", why);
 	}
 	for (unsigned int i = 0; timeline->nr > 1 && i < timeline->nr_probes; i++)
-		print_answers(out, correlation, i);
+		print_answers(out, correlation, i, verbose);
 }
 
 /* The column's name, but for shares without its unit: "memory_some", "major_faults". */

@@ -17,6 +17,7 @@ struct timeline_view {
 	FILE *out;
 	const struct timeline *timeline;
 	unsigned int top;
+	bool verbose;
 };
 
 static const char *plural(size_t nr)
@@ -186,25 +187,67 @@ static void print_pair(const struct timeline_view *view, const struct timeline_p
 		list_correlated(view, pair);
 }
 
-static void print_pairs(const struct timeline_view *view)
+static void add_pair(struct wrap *wrap, const struct timeline *timeline, unsigned int pair)
+{
+	wrap__add(wrap, "%s%s and %s", wrap->len ? ", " : "",
+		  timeline->probes[timeline->pairs[pair].a].probe->name,
+		  timeline->probes[timeline->pairs[pair].b].probe->name);
+}
+
+/* Pairs without a correlation: those with one reason share a line. */
+static void print_others(const struct timeline_view *view)
+{
+	const struct timeline *timeline = view->timeline;
+	const struct timeline_pair *pairs = timeline->pairs;
+	struct wrap wrap = { 0 };
+	uint64_t printed = 0;
+
+	for (unsigned int i = 0; i < timeline->nr_pairs; i++) {
+		if (printed & 1ULL << i || pairs[i].verdict != TIMELINE_NOT_SHOWN)
+			continue;
+		for (unsigned int j = i; j < timeline->nr_pairs; j++) {
+			if (pairs[j].verdict != TIMELINE_NOT_SHOWN ||
+			    strcmp(pairs[i].why, pairs[j].why) != 0)
+				continue;
+			add_pair(&wrap, timeline, j);
+			printed |= 1ULL << j;
+		}
+		wrap__add(&wrap, ": %s%s%s", timeline__word(TIMELINE_NOT_SHOWN),
+			  pairs[i].why[0] ? ": " : "", pairs[i].why);
+		wrap__print(&wrap, view->out, 2, 2);
+	}
+}
+
+static void print_method(const struct timeline_view *view)
 {
 	const struct timeline *timeline = view->timeline;
 	struct wrap wrap = { 0 };
 	char confidence[TEXT];
 
-	if (!timeline->nr_pairs)
-		return;
-	wrap__add(&wrap,
-		  "Correlation over time of the slow shares of two probes: Spearman's rho over "
-		  "%zu interval%s, with its %s confidence interval, which allows for "
-		  "autocorrelation; p corrected for %u pair%s (Holm)",
-		  timeline->nr, plural(timeline->nr),
-		  units__confidence(confidence, timeline->rules.confidence), timeline->nr_pairs,
-		  plural(timeline->nr_pairs));
+	wrap__add(&wrap, "Correlation over time of the slow shares of two probes");
+	if (view->verbose)
+		wrap__add(&wrap,
+			  ": Spearman's rho over %zu interval%s, with its %s confidence interval, "
+			  "which allows for autocorrelation; p corrected for %u pair%s (Holm)",
+			  timeline->nr, plural(timeline->nr),
+			  units__confidence(confidence, timeline->rules.confidence),
+			  timeline->nr_pairs, plural(timeline->nr_pairs));
 	fputc('\n', view->out);
 	wrap__print(&wrap, view->out, 0, 2);
+}
+
+static void print_pairs(const struct timeline_view *view)
+{
+	const struct timeline *timeline = view->timeline;
+
+	if (!timeline->nr_pairs)
+		return;
+	print_method(view);
 	for (unsigned int i = 0; i < timeline->nr_pairs; i++)
-		print_pair(view, &timeline->pairs[i]);
+		if (view->verbose || timeline->pairs[i].verdict != TIMELINE_NOT_SHOWN)
+			print_pair(view, &timeline->pairs[i]);
+	if (!view->verbose)
+		print_others(view);
 }
 
 static void print_contributor(const struct timeline_view *view,
@@ -275,9 +318,10 @@ static void print_contributors(const struct timeline_view *view)
 		i = print_contributors_of(view, i);
 }
 
-void report__print_timeline(FILE *out, const struct timeline *timeline, unsigned int top)
+void report__print_timeline(FILE *out, const struct timeline *timeline, unsigned int top,
+			    bool verbose)
 {
-	const struct timeline_view view = { out, timeline, top };
+	const struct timeline_view view = { out, timeline, top, verbose };
 
 	if (!timeline->nr || !timeline->nr_probes)
 		return;

@@ -69,9 +69,9 @@ int whole__print_text(FILE *out, const struct text_style *style, const struct ru
 		return err;
 	why_text__missing_names(out, run);
 	if (whole) {
-		report__print_timeline(out, &whole->timeline, style->top);
+		report__print_timeline(out, &whole->timeline, style->top, style->all_metrics);
 		report__print_correlation(out, &whole->correlation);
-		report__print_pressure(out, &whole->correlation);
+		report__print_pressure(out, &whole->correlation, style->all_metrics);
 	}
 	for (unsigned int i = 0; (view = probe_view__nth(i)); i++)
 		if (view->print_end)

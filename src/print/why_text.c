@@ -2,6 +2,7 @@
 #include "why.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <core/hist.h>
 #include <core/units.h>
@@ -173,6 +174,46 @@ static void print_stack(FILE *out, const struct frames *frames, uint64_t pid, co
 	wrap__print(&wrap, out, 6, 2);
 }
 
+/* Is this the ID at the end of a name such as "hog (12)"? */
+static bool has_id(const char *name, int64_t id)
+{
+	char end[24];
+	size_t len = strlen(name), of_end;
+
+	of_end = (size_t)snprintf(end, sizeof(end), " (%lld)", (long long)id);
+	return len > of_end && !strcmp(name + len - of_end, end);
+}
+
+/* The culprit with this ID, as the pairs name it; NULL: it is in none. */
+static const char *find_culprit(const struct run_why *why, const struct why_slow *slow)
+{
+	for (size_t key = 0; key < table__keys(why->parts); key++) {
+		struct table_value culprit = table__key(why->parts, key, WHY_CULPRIT);
+
+		if (culprit.known && (has_id(culprit.text, slow->stack_tid) ||
+				      has_id(culprit.text, slow->stack_pid)))
+			return culprit.text;
+	}
+	return NULL;
+}
+
+/* Whose stack it is: "stack of kworker/1:1 (35), which had the CPU". */
+static void print_owner(FILE *out, const struct run_probe *probe, const struct why_slow *slow)
+{
+	const char *name = find_culprit(probe->why, slow);
+	struct wrap wrap = { 0 };
+
+	if (slow->stack_tid == slow->tid)
+		wrap__add(&wrap, "its stack");
+	else if (name)
+		wrap__add(&wrap, "stack of %s", name);
+	else
+		wrap__add(&wrap, "stack of thread %lld", (long long)slow->stack_tid);
+	if (slow->stack_tid != slow->tid && why__words(probe->name)->of_cpu)
+		wrap__add(&wrap, ", which had the CPU");
+	wrap__print(&wrap, out, 4, 2);
+}
+
 static void print_event(FILE *out, const struct run *run, const struct run_probe *probe,
 			const struct why_slow *slow)
 {
@@ -210,7 +251,7 @@ static void print_event(FILE *out, const struct run *run, const struct run_probe
 	}
 	wrap__print(&wrap, out, 4, 2);
 	if (slow->stack_tid && (*slow->kernel_stack || *slow->user_stack))
-		fprintf(out, "    stack of thread %lld\n", (long long)slow->stack_tid);
+		print_owner(out, probe, slow);
 	print_stack(out, &run->frames, 0, slow->kernel_stack);
 	print_stack(out, &run->frames, (uint64_t)slow->stack_pid, slow->user_stack);
 }

@@ -14,7 +14,7 @@
 #define REASONS 3 /* maximum in the sentence */
 #define LEAST_SHARE 0.1 /* of a reason in the sentence */
 #define LARGE_SHARE 0.25 /* if no culprit has that much, the sentence names only parts */
-#define NEARLY_ALL 0.95 /* a subject with less is said to have that share */
+#define ALL 0.995 /* is printed as all */
 #define LITTLE_SHARE 0.001 /* of the window: slow time that is said to be little */
 #define LATSCOPE "latscope" /* part of what it caused itself: told, but never the answer */
 #define SUBJECT_SHARE 0.5 /* a victim with that much of the slow time is the subject */
@@ -254,7 +254,7 @@ static void say_little(struct why_summary *summary, uint64_t slow_ns, const stru
 	char share[UNITS_TEXT];
 
 	if (run && (double)slow_ns < LITTLE_SHARE * (double)run->duration_ns)
-		add(summary->sentence, "Little was slow (%s of the window): ",
+		add(summary->sentence, "Little was slow (%s of the window). ",
 		    units__share(share, slow_ns, run->duration_ns));
 }
 
@@ -310,7 +310,10 @@ static void add_who_had_the_cpu(struct why_summary *summary, const struct run *r
 
 #define DESCRIBED (WHY_CROWD + WHY_TRAITS_TEXT)
 
-/* The culprit of a reason, and what sets it apart: "hog (12), nice -5,". NULL: it has none. */
+/*
+ * The culprit of a reason, and what sets it apart: "hog (12), nice -5,". Tasks with the name of the
+ * victim are others. NULL: it has none.
+ */
 static const char *describe_culprit(const struct why_summary *summary,
 				    const struct why_line *reason, char out[DESCRIBED])
 {
@@ -318,20 +321,25 @@ static const char *describe_culprit(const struct why_summary *summary,
 
 	if (!reason->culprit)
 		return NULL;
-	why_summary__culprit(summary, reason, out);
+	if (reason->victim && why_tasks__same_name(reason->victim, reason->culprit))
+		snprintf(out, DESCRIBED, "other tasks called %s", reason->culprit);
+	else
+		why_summary__culprit(summary, reason, out);
 	if (traits)
 		snprintf(out + strlen(out), DESCRIBED - strlen(out), ", %s,", traits);
 	return out;
 }
 
+/* "web (4 tasks), nice 10, waited most: 73 % of all slow time." */
 static void add_subject(struct why_summary *summary, const struct why_line *reason,
-			const char *victim)
+			const char *victim, double of_all)
 {
 	const char *traits = why_tasks__traits(summary, reason, why_tasks__is_victim);
+	const char *comma = traits ? ", " : "";
 
-	add(summary->sentence, " of %s", victim);
-	if (traits)
-		add(summary->sentence, ", %s", traits);
+	add(summary->sentence, "%s%s%s%s waited most: %.0f %% of all slow time%s", victim, comma,
+	    traits ? traits : "", comma[0] ? "," : "", 100 * of_all,
+	    summary->unwaited_ns ? " that tasks wait" : "");
 }
 
 static void add_latscope(struct why_summary *summary)
@@ -343,14 +351,39 @@ static void add_latscope(struct why_summary *summary)
 		    units__ns(own, (double)summary->latscope_ns));
 }
 
+/* "For 33 % of that, cc1 (14 tasks) had the CPU; for 27 %, ...". */
+static void add_reasons(struct why_summary *summary, const struct why_line *reasons, size_t nr,
+			uint64_t whole, const char *subject, const char *victim, const char *probe,
+			const struct run *run)
+{
+	char *sentence = summary->sentence, culprit[DESCRIBED], size[UNITS_TEXT];
+
+	for (size_t i = 0; i < nr && i < REASONS; i++) {
+		double share = (double)reasons[i].ns / (double)whole;
+
+		if (i && share < LEAST_SHARE)
+			break;
+		snprintf(size, sizeof(size), share < ALL ? "%.0f %%" : "all", 100 * share);
+		add(sentence, "%s %s", i ? "; for" : "For", size);
+		if (!i)
+			add(sentence, subject ? " of that" : " of the slow time");
+		if (!i && !subject)
+			add_latscope(summary);
+		add(sentence, ", ");
+		add_reason(sentence, &reasons[i], describe_culprit(summary, &reasons[i], culprit),
+			   victim, probe);
+		if (why__named(probe, reasons[i].part)->for_cpu)
+			add_who_had_the_cpu(summary, run, subject);
+	}
+}
+
 static void conclude(struct why_summary *summary, struct why_line *reasons, const char *probe,
 		     const struct run *run)
 {
-	char *sentence = summary->sentence, victim[WHY_CROWD] = "", culprit[DESCRIBED];
 	uint64_t whole, waited_ns = others_ns(summary);
 	const char *subject = find_subject(summary, reasons, &whole);
-	size_t nr = find_reasons(summary, subject, true, reasons), said = 0;
-	double of_all = (double)whole / (double)(waited_ns ? waited_ns : 1);
+	size_t nr = find_reasons(summary, subject, true, reasons);
+	char *sentence = summary->sentence, victim[WHY_CROWD];
 
 	if (!waited_ns) {
 		add(sentence,
@@ -362,30 +395,13 @@ static void conclude(struct why_summary *summary, struct why_line *reasons, cons
 	say_little(summary, waited_ns, run);
 	if (nr && (double)reasons[0].ns < LARGE_SHARE * (double)whole)
 		nr = find_reasons(summary, subject, false, reasons);
-	if (subject)
+	if (subject && nr) {
 		why_summary__victim(summary, reasons, victim);
-	for (; said < nr && said < REASONS; said++) {
-		const struct why_line *reason = &reasons[said];
-		double share = (double)reason->ns / (double)whole;
-
-		if (said && share < LEAST_SHARE)
-			break;
-		add(sentence, "%s%.0f %%", said ? "; " : "", 100 * share);
-		if (!said)
-			add(sentence, " of the slow time");
-		if (!said && subject)
-			add_subject(summary, reason, victim);
-		if (!said && of_all < NEARLY_ALL)
-			add(sentence, ", which has %.0f %% of all slow time%s", 100 * of_all,
-			    summary->unwaited_ns ? " that tasks wait" : "");
-		if (!said)
-			add_latscope(summary);
-		add(sentence, ": ");
-		add_reason(sentence, reason, describe_culprit(summary, reason, culprit),
-			   subject ? victim : NULL, probe);
-		if (why__named(probe, reason->part)->for_cpu)
-			add_who_had_the_cpu(summary, run, subject);
+		add_subject(summary, reasons, victim, (double)whole / (double)waited_ns);
+		add_latscope(summary);
+		add(sentence, ". ");
 	}
+	add_reasons(summary, reasons, nr, whole, subject, subject ? victim : NULL, probe, run);
 }
 
 /* Which of the lines no task waited for, and which are latscope's own. */

@@ -166,17 +166,34 @@ static const char *main_culprit(const struct why_changes *changes, const struct 
 	return NULL;
 }
 
+/* Slow time per second is also how many tasks waited on average. */
+static void add_size(char *sentence, double ns_per_second)
+{
+	size_t len = strlen(sentence);
+	bool more = ns_per_second > 0;
+	char size[UNITS_TEXT];
+
+	if (fabs(ns_per_second) >= 1e9)
+		snprintf(sentence + len, RUN_HOW - len, " kept %.2g %s tasks waiting on average",
+			 fabs(ns_per_second) / 1e9, more ? "more" : "fewer");
+	else
+		snprintf(sentence + len, RUN_HOW - len, " took %s %s in each second",
+			 units__ns(size, fabs(ns_per_second)), more ? "more" : "less");
+}
+
 static void say(struct why_changes *changes, const char *probe)
 {
 	double whole = difference(&changes->whole);
 	const struct why_change *part = changes->parts;
+	char *sentence = changes->sentence;
 	const char *culprit, *what;
-	char size[UNITS_TEXT];
 	const char *doubt = "";
+	size_t len;
 
+	snprintf(sentence, RUN_HOW, "Slow %s", why__words(probe)->waits);
 	if (whole == 0 || !changes->nr_parts || difference(part) / whole <= 0) {
-		snprintf(changes->sentence, sizeof(changes->sentence),
-			 "The slow time of %s did not grow or shrink as a whole", probe);
+		len = strlen(sentence);
+		snprintf(sentence + len, RUN_HOW - len, " took neither more nor less time");
 		return;
 	}
 	if (!changes->whole.has_interval)
@@ -185,9 +202,9 @@ static void say(struct why_changes *changes, const char *probe)
 		doubt = " (this may be chance: the interval includes 0)";
 	what = why__named(probe, part->part)->what;
 	culprit = main_culprit(changes, part);
-	snprintf(changes->sentence, sizeof(changes->sentence),
-		 "The slow time of %s %s by %s per second%s; %.0f %% of that: %s%s%s%s", probe,
-		 whole > 0 ? "grew" : "shrank", units__ns(size, fabs(whole)), doubt,
+	add_size(sentence, whole);
+	len = strlen(sentence);
+	snprintf(sentence + len, RUN_HOW - len, "%s; %.0f %% of that: %s%s%s%s", doubt,
 		 100 * difference(part) / whole, what ? what : "unknown", culprit ? " (" : "",
 		 culprit ? culprit : "", culprit ? ")" : "");
 }

@@ -52,7 +52,7 @@ lines() { sed -n "$1" <<<"$out" | grep -cE '^[* ] +[0-9]+\.[0-9]{3}  '; }
 is 'each has a line' "$(lines '/^time line/,/^Correlation/p')" "$(intervals "$together")"
 is 'and one of the pressure' "$(lines '/^Pressure/,$p')" "$(intervals "$together")"
 
-check 'at times of their own: it says nothing of the kind' 0 '' 'runqlat and iolat: no correlation shown: ' \
+check 'at times of their own: it says nothing of the kind' 0 '' 'runqlat and iolat: no correlation shown' \
 	report --slow-us 200 --confidence 99.9 "$apart"
 run report --slow-us 200 --json "$apart"
 ok '--json: the correlation is small' is_apart

@@ -69,7 +69,7 @@ if mount --bind "$dir/empty" /proc/pressure 2>/dev/null || [ ! -d /proc/pressure
 	recorded=$(recording "$dir/none")
 	is 'without PSI: unknown, not 0' "$(sqlite3 -readonly "$recorded/run.db" 'SELECT count(*), count(memory_some_ns), count(cpu_some_ns) FROM pressure')" \
 		"$(intervals "$recorded")|0|0"
-	like 'without PSI it cannot tell' "$(tr -s ' \n' ' ' <<<"$out")" 'iolat: cannot tell whether it follows memory pressure: it is unknown'
+	like 'without PSI it cannot tell' "$(tr -s ' \n' ' ' <<<"$out")" 'Slow block requests: .*memory pressure: cannot tell, it is unknown'
 	umount /proc/pressure 2>/dev/null
 fi
 
@@ -118,10 +118,10 @@ ok 'kill -9: the cgroup is removed as soon as it can be' wait_for no_group
 if [ -r /proc/pressure/memory ]; then
 	measure run record -q --report --comm latscope -o "$dir/follow" -- "$latscope" load pressure -q --dir "$dir" -d 8s
 	like 'page faults follow memory pressure' "$(tr -s ' \n' ' ' <<<"$out")" \
-		'memlat follows memory pressure: [^:]*worst quarter, [^:]*of the others: positive correlation: \+[01]'
+		'Slow page faults come with memory pressure: [^:]*when they were slowest, [^:]* otherwise\.'
 	calm
 	like 'whether requests do is answered, too' "$(tr -s ' \n' ' ' <<<"$out")" \
-		'iolat (follows memory pressure: .*positive|is not shown to follow memory pressure: .*no correlation|falls with memory pressure|: cannot tell)'
+		'Slow block requests( come with memory pressure: | are not explained by memory pressure: |: no link found with .*memory pressure|: .*memory pressure: cannot tell)'
 	recorded=$(find "$dir/follow" -mindepth 1 -maxdepth 1 | tail -n 1)
 	ok 'reclaim is in the time line' test "$(sqlite3 -readonly "$recorded/run.db" 'SELECT sum(pages_reclaimed) FROM pressure')" -gt 1000
 
@@ -130,10 +130,10 @@ if [ -r /proc/pressure/memory ]; then
 	said=$(tr -s ' \n' ' ' <<<"$out")
 	recorded=$(recording "$dir/calm")
 	if [ "$(sqlite3 -readonly "$recorded/run.db" 'SELECT sum(memory_some_ns) FROM pressure')" = 0 ]; then
-		like 'without memory pressure nothing follows it' "$said" 'iolat: cannot tell whether it follows memory pressure: there was none in'
+		like 'without memory pressure nothing follows it' "$said" 'Slow block requests: .*memory pressure: cannot tell, there was none in'
 	else
 		skip 'without memory pressure nothing follows it' 'the machine had memory pressure of its own'
 	fi
-	is 'nor does anything claim to' "$(grep -oE '(memlat|runqlat|iolat) follows memory pressure' <<<"$said")" ''
+	is 'nor does anything claim to' "$(grep -oE 'Slow [a-zA-Z ]* come with memory pressure' <<<"$said")" ''
 fi
 done_testing

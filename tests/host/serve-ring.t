@@ -154,7 +154,7 @@ if cgroup_new && victim=$cgroup && cgroup_new; then
 	measure two_hogs # what else runs here can take the CPU, or have so long waits that those of the hogs are not slow
 	ok 'why: each cgroup waits for the other, which has the CPU' both_are_blamed
 	calm
-	check 'why: report says it' 0 "" "% of the slow time of .*${victim##*/}|${cgroup##*/}" report "$snapshot"
+	check 'why: report says it' 0 "" "${victim##*/}.* waited most: |${cgroup##*/}" report "$snapshot"
 	parts=$(sqlite3 "$snapshot/run.db" "SELECT group_concat(name, ' + ') FROM pragma_table_info('runqlat_slow')
 		WHERE name LIKE '%\_ns' ESCAPE '\' AND name NOT LIKE 'culprit%' AND name <> 'time_ns'")
 	is 'why: the parts of an event sum to it' "$(sqlite3 "$snapshot/run.db" "SELECT count(*) > 0, sum(ns <> $parts)

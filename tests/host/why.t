@@ -19,14 +19,14 @@ has_parts() {
 }
 culprits=("$built/tests/reference/culprits" one "$why_cpu" 300)
 check 'why: text has a conclusion, parts, pairs and the slowest' 0 '' \
-	'runqlat: .*samples took at least.*% of the slow time.*where the slow time went.*victim +culprit.*slowest' \
+	'runqlat: .*samples took at least.*(waited most: |For [0-9]+ % of the slow time).*where the slow time went.*victim +culprit.*slowest.*stack of [^ ]+ \([0-9]+\), which had the CPU' \
 	why -q --over 10us -- "${culprits[@]}"
 run why -q --json --over 10us -- "${culprits[@]}"
 out=$(sed -n '/^{/,$p' <<<"$out")
 ok 'why --json: all sums are the same' has_parts
-check 'record --why: the recording has it' 0 '' 'runqlat.*the slow time.*where the slow time went' \
+check 'record --why: the recording has it' 0 '' 'runqlat.*slow time.*where the slow time went' \
 	record -q --why --over 10us -o "$dir/runs" -- "${culprits[@]}"
-check 'report prints it again' 0 '' 'the slow time.*where the slow time went.*slowest' report "$(recording "$dir/runs")"
+check 'report prints it again' 0 '' 'slow time.*where the slow time went.*slowest' report "$(recording "$dir/runs")"
 run report --json "$(recording "$dir/runs")"
 ok 'report --json: all sums are the same' has_parts
 check 'by cgroup' 0 '' 'victim +culprit.*/' why -q --by cgroup --over 1us -- "${culprits[@]}"

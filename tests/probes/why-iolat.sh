@@ -426,8 +426,8 @@ journal() {
 	all_sums journal
 	share 'journal: most of the slow time is of asynchronous writes' 1 50 "part = 'writeback'"
 	share 'journal: none of it is of the database or of the journal' "part = 'writeback'" 99 "victim NOT LIKE 'database (%' AND victim NOT LIKE 'jbd2/%'"
-	like 'journal: but the database or its journal leads' "$(sed -n '/^iolat:.*samples/,$p' "$dir/out" | grep -m1 ' % of the slow time')" \
-		'^[0-9]+ % of the slow time of (database|jbd2/)'
+	like 'journal: but the database or its journal leads' "$(sed -n '/^iolat:.*samples/,$p' "$dir/out" | grep -m1 ' waited most: ')" \
+		'^(Little was slow [^.]*[.0-9 %a-z)]*\. )?(database|jbd2/)'
 	is 'journal: no slow event is one that nobody waits for' "$(query 'SELECT count(*) FROM iolat_slow WHERE writeback_ns > 0')" 0
 	sync # what is left of the stream
 	explain 1ms commits "/dev/$disk" 30 || return

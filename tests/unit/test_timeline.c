@@ -93,7 +93,7 @@ static const struct timeline_pair *pair_of(unsigned int a, unsigned int b)
 
 static char *text(void)
 {
-	report__print_timeline(unit_print(), &timeline, 10);
+	report__print_timeline(unit_print(), &timeline, 10, true);
 	return sheet();
 }
 

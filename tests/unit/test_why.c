@@ -69,11 +69,11 @@ TEST(little_slow_time_is_said_to_be_little)
 {
 	add("web (1)", "other", "backup (2)", 1000);
 	around.duration_ns = 1000000;
-	assert_sentence("100 % of the slow time of web (1): backup (2) had the CPU");
+	assert_sentence("web (1) waited most: 100 % of all slow time. For all of that, backup (2) "
+			"had the CPU");
 	around.duration_ns = 1000001;
-	assert_sentence(
-		"Little was slow (0.10 % of the window): 100 % of the slow time of web (1): "
-		"backup (2) had the CPU");
+	assert_sentence("Little was slow (0.10 % of the window). web (1) waited most: 100 % of all "
+			"slow time. For all of that, backup (2) had the CPU");
 }
 
 /* The newest pair; NULL: nothing sets them apart. */
@@ -91,9 +91,9 @@ TEST(what_sets_a_culprit_and_a_victim_apart_is_said)
 	set_traits("nice 10", "SCHED_FIFO 50");
 	add("web (1)", "kernel", "kworker/1:1 (35)", 20);
 	set_traits("nice 10", "workqueue events");
-	assert_sentence("80 % of the slow time of web (1), nice 10: the real-time task audio (2), "
-			"SCHED_FIFO 50, had the CPU; "
-			"20 %: the kernel thread kworker/1:1 (35), workqueue events, had the CPU");
+	assert_sentence("web (1), nice 10, waited most: 100 % of all slow time. For 80 % of that, "
+			"the real-time task audio (2), SCHED_FIFO 50, had the CPU; for 20 %, the "
+			"kernel thread kworker/1:1 (35), workqueue events, had the CPU");
 }
 
 TEST(of_several_workqueues_the_sentence_names_none)
@@ -102,12 +102,12 @@ TEST(of_several_workqueues_the_sentence_names_none)
 	set_traits(NULL, "workqueue events");
 	add("web (1)", "kernel", "kworker/1:1 (35)", 6);
 	set_traits(NULL, "workqueue writeback");
-	assert_sentence("100 % of the slow time of web (1): the kernel thread kworker/1:1 (35) had "
-			"the CPU");
+	assert_sentence("web (1) waited most: 100 % of all slow time. For all of that, the kernel "
+			"thread kworker/1:1 (35) had the CPU");
 	add("web (1)", "kernel", "kworker/1:1 (35)", 26); /* 120 of 126 */
 	set_traits(NULL, "workqueue events");
-	assert_sentence("100 % of the slow time of web (1): the kernel thread kworker/1:1 (35), "
-			"workqueue events, had the CPU");
+	assert_sentence("web (1) waited most: 100 % of all slow time. For all of that, the kernel "
+			"thread kworker/1:1 (35), workqueue events, had the CPU");
 }
 
 TEST(what_others_of_the_name_are_does_not_matter)
@@ -118,9 +118,8 @@ TEST(what_others_of_the_name_are_does_not_matter)
 	set_traits(NULL, "SCHED_RR 1");
 	add("db (9)", "other", "sh (4)", 10);
 	set_traits("nice 5", "nice 19");
-	assert_sentence("60 % of the slow time of web (1), which has 91 % of all slow time: "
-			"sh (2) had the CPU; "
-			"40 %: the real-time task sh (3), SCHED_RR 1, had the CPU");
+	assert_sentence("web (1) waited most: 91 % of all slow time. For 60 % of that, sh (2) had "
+			"the CPU; for 40 %, the real-time task sh (3), SCHED_RR 1, had the CPU");
 }
 
 static struct run_probe runqlat; /* next to memlat */
@@ -149,10 +148,11 @@ TEST(a_fault_that_waited_for_a_cpu_was_behind_whom_runqlat_names)
 	add("web (1)", "idle", NULL, 38);
 	add("db (3)", "other", "hog (4)", 1000);
 	begin_memlat();
-	assert_sentence("100 % of the slow time of web (1): page faults waited for a CPU");
+	assert_sentence("web (1) waited most: 100 % of all slow time. For all of that, page faults "
+			"waited for a CPU");
 	assert_sentence_with_runqlat(
-		"100 % of the slow time of web (1): page faults waited for a CPU "
-		"(backup (2) had it for 62 % of its slow waits for a CPU)");
+		"web (1) waited most: 100 % of all slow time. For all of that, page faults "
+		"waited for a CPU (backup (2) had it for 62 % of its slow waits for a CPU)");
 }
 
 TEST(a_fault_that_waited_for_a_cpu_was_not_behind_a_quota)
@@ -161,8 +161,8 @@ TEST(a_fault_that_waited_for_a_cpu_was_not_behind_a_quota)
 	add("web (1)", "other", "backup (2)", 40);
 	begin_memlat();
 	assert_sentence_with_runqlat(
-		"100 % of the slow time of web (1): page faults waited for a CPU "
-		"(backup (2) had it for 40 % of its slow waits for a CPU)");
+		"web (1) waited most: 100 % of all slow time. For all of that, page faults "
+		"waited for a CPU (backup (2) had it for 40 % of its slow waits for a CPU)");
 }
 
 TEST(a_fault_that_waited_for_a_cpu_has_no_culprit_with_a_small_share)
@@ -171,7 +171,8 @@ TEST(a_fault_that_waited_for_a_cpu_has_no_culprit_with_a_small_share)
 	add("web (1)", "idle", NULL, 76);
 	begin_memlat();
 	assert_sentence_with_runqlat(
-		"100 % of the slow time of web (1): page faults waited for a CPU");
+		"web (1) waited most: 100 % of all slow time. For all of that, page faults "
+		"waited for a CPU");
 }
 
 TEST(parts_sum_to_the_whole)
@@ -202,19 +203,18 @@ TEST(the_main_victim_is_the_subject)
 	add("web (1)", "quota", NULL, 21);
 	add("web (1)", "kernel", "kworker (9)", 17);
 	add("db (3)", "idle", NULL, 50);
-	assert_sentence("62 % of the slow time of web (1), which has 67 % of all slow time: "
-			"backup (2) had the CPU; "
-			"21 %: web (1) was out of its CPU quota (cpu.max); "
-			"17 %: the kernel thread kworker (9) had the CPU");
+	assert_sentence("web (1) waited most: 67 % of all slow time. For 62 % of that, backup (2) "
+			"had the CPU; for 21 %, web (1) was out of its CPU quota (cpu.max); for 17 "
+			"%, the kernel thread kworker (9) had the CPU");
 }
 
 TEST(the_cgroup_of_a_quota_is_named)
 {
 	add("web (1)", "quota", "/shop (20 % of a CPU)", 90);
 	add("web (1)", "quota", NULL, 10);
-	assert_sentence("90 % of the slow time of web (1): "
-			"web (1) was out of the quota of /shop (20 % of a CPU); "
-			"10 %: web (1) was out of its CPU quota (cpu.max)");
+	assert_sentence("web (1) waited most: 100 % of all slow time. For 90 % of that, web (1) "
+			"was out of the quota of /shop (20 % of a CPU); for 10 %, web (1) was out "
+			"of its CPU quota (cpu.max)");
 }
 
 TEST(cgroups_are_no_tasks)
@@ -222,9 +222,9 @@ TEST(cgroups_are_no_tasks)
 	add("/web", "other", "/web", 50);
 	add("/web", "kernel", "/", 30);
 	add("/web", "realtime", "/audio", 20);
-	assert_sentence("50 % of the slow time of /web: its other processes had the "
-			"CPU; 30 %: kernel threads had the CPU; "
-			"20 %: real-time tasks of /audio had the CPU");
+	assert_sentence("/web waited most: 100 % of all slow time. For 50 % of that, its other "
+			"processes had the CPU; for 30 %, kernel threads had the CPU; for 20 %, "
+			"real-time tasks of /audio had the CPU");
 }
 
 TEST(without_a_main_victim_all_are_the_subject)
@@ -233,8 +233,8 @@ TEST(without_a_main_victim_all_are_the_subject)
 	add("b (2)", "realtime", "audio (7)", 30);
 	add("c (3)", "idle", NULL, 35);
 	add("c (3)", "moved", NULL, 5);
-	assert_sentence("60 % of the slow time: the real-time task audio (7) had the CPU; "
-			"35 %: the CPU was idle, and took that long to wake up");
+	assert_sentence("For 60 % of the slow time, the real-time task audio (7) had the CPU; for "
+			"35 %, the CPU was idle, and took that long to wake up");
 }
 
 /* The sentence about each part of a probe, if web waits for that alone. */
@@ -245,7 +245,9 @@ static void assert_phrases(const char *name, const char *culprit, const char *co
 			continue;
 		new_probe(name);
 		add("web (1)", why__part(name, i)->name, culprit, 5);
-		assert_sentence(unit_text("100 %% of the slow time of web (1): %s", phrases[i]));
+		assert_sentence(unit_text(
+			"web (1) waited most: 100 %% of all slow time. For all of that, %s",
+			phrases[i]));
 	}
 	assert_null(why__part(name, why__words(name)->nr_parts)->name);
 }
@@ -266,8 +268,8 @@ TEST(each_part_has_a_phrase)
 		[WHY_RUNQLAT_SCHEDULER] =
 			"the CPU was idle, and the sched_ext scheduler kept it queued",
 		[WHY_RUNQLAT_QUOTA] = "web (1) was out of its CPU quota (cpu.max)",
-		[WHY_RUNQLAT_BUDGET] = "out of the budget of real-time or deadline tasks",
-		[WHY_RUNQLAT_MOVED] = "waiting for another CPU, before a move",
+		[WHY_RUNQLAT_BUDGET] = "the real-time or deadline budget was used up",
+		[WHY_RUNQLAT_MOVED] = "it was queued for another CPU, before a move",
 	};
 
 	assert_int_equal(why__words("runqlat")->nr_parts, WHY_RUNQLAT_PARTS);
@@ -281,7 +283,7 @@ TEST(each_part_of_a_request_has_a_phrase)
 	static const char *const phrases[] = {
 		[WHY_IOLAT_UNKNOWN] = "the reason is unknown",
 		[WHY_IOLAT_QUEUED] = "requests waited in the queue",
-		[WHY_IOLAT_DEVICE] = "the disk itself took that long",
+		[WHY_IOLAT_DEVICE] = "the disk itself took the time",
 		[WHY_IOLAT_OWN] = "other requests of the same process kept the disk busy",
 		[WHY_IOLAT_OTHER] = "backup (2) kept the disk busy",
 		[WHY_IOLAT_LATSCOPE] = NULL,
@@ -305,17 +307,18 @@ TEST(latscope_itself_is_told_and_is_no_answer)
 	assert_sentence("all of the slow time is due to latscope itself");
 	add("web (1)", "other", "hog (2)", 75);
 	add("db (3)", "kernel", "kworker/0:1 (4)", 25);
-	assert_sentence("100 % of the slow time of web (1), which has 75 % of all slow time "
-			"without latscope itself (900 ns): hog (2) had the CPU");
+	assert_sentence("web (1) waited most: 75 % of all slow time without latscope itself (900 "
+			"ns). For all of that, hog (2) had the CPU");
 	new_probe("runqlat");
 	add("web (1)", "latscope", NULL, 90);
 	add("web (1)", "other", "hog (2)", 9);
-	assert_sentence("100 % of the slow time of web (1) without latscope itself (90 ns): "
-			"hog (2) had the CPU");
+	assert_sentence("web (1) waited most: 100 % of all slow time without latscope itself (90 "
+			"ns). For all of that, hog (2) had the CPU");
 	new_probe("runqlat");
 	add("web (1)", "latscope", NULL, 9);
 	add("web (1)", "other", "hog (2)", 91);
-	assert_sentence("100 % of the slow time of web (1): hog (2) had the CPU");
+	assert_sentence("web (1) waited most: 100 % of all slow time. For all of that, hog (2) had "
+			"the CPU");
 }
 
 TEST(asynchronous_writes_never_lead)
@@ -325,9 +328,9 @@ TEST(asynchronous_writes_never_lead)
 	add("db (3)", "other", "stream (9)", 45);
 	add("db (3)", "device", NULL, 15);
 	add("web (1)", "device", NULL, 20);
-	assert_sentence(
-		"75 % of the slow time of db (3), which has 75 % of all slow time that tasks "
-		"wait: stream (9) kept the disk busy; 25 %: the disk itself took that long");
+	assert_sentence("db (3) waited most: 75 % of all slow time that tasks wait. For 75 % of "
+			"that, stream (9) kept the disk busy; for 25 %, the disk itself took the "
+			"time");
 }
 
 TEST(asynchronous_writes_come_last)
@@ -359,8 +362,17 @@ TEST(tasks_of_one_name_are_one_neighbour)
 	for (int i = 1; i <= 4; i++)
 		add("db (9)", "other", unit_text("fio (%d)", i), 20);
 	add("db (9)", "journal", "jbd2/vda-8 (5)", 20);
-	assert_sentence("80 % of the slow time of db (9): fio (4 tasks) kept the disk busy; "
-			"20 %: jbd2/vda-8 (5) wrote the journal of a file system");
+	assert_sentence("db (9) waited most: 100 % of all slow time. For 80 % of that, fio (4 "
+			"tasks) kept the disk busy; for 20 %, jbd2/vda-8 (5) wrote the journal of "
+			"a file system");
+}
+
+TEST(tasks_with_the_name_of_the_victim_are_others)
+{
+	add("job (1)", "other", "job (2)", 60);
+	add("job (1)", "other", "hog (3)", 40);
+	assert_sentence("job (1) waited most: 100 % of all slow time. For 60 % of that, "
+			"other tasks called job had the CPU; for 40 %, hog (3) had the CPU");
 }
 
 TEST(many_small_culprits_are_one_reason)
@@ -369,8 +381,9 @@ TEST(many_small_culprits_are_one_reason)
 		add("web (1)", "other", unit_text("job%c (%d)", 'a' + i, i), 10);
 	}
 	add("web (1)", "idle", NULL, 20);
-	assert_sentence("80 % of the slow time of web (1): other processes had the CPU; "
-			"20 %: the CPU was idle, and took that long to wake up");
+	assert_sentence("web (1) waited most: 100 % of all slow time. For 80 % of that, other "
+			"processes had the CPU; for 20 %, the CPU was idle, and took that long to "
+			"wake up");
 }
 
 TEST(tasks_of_one_name_are_one_reason)
@@ -382,8 +395,8 @@ TEST(tasks_of_one_name_are_one_reason)
 		add("web (2)", "other", culprit, 10);
 	}
 	add("web (2)", "other", "cc (x)", 20); /* no ID */
-	assert_sentence("89 % of the slow time of web (2 tasks): cc (8 tasks) had the "
-			"CPU; 11 %: cc (x) had the CPU");
+	assert_sentence("web (2 tasks) waited most: 100 % of all slow time. For 89 % of that, cc "
+			"(8 tasks) had the CPU; for 11 %, cc (x) had the CPU");
 }
 
 /* Each of 80 waits for each: more pairs than the sketch holds. */

@@ -80,7 +80,7 @@ TEST(the_part_that_grew_is_first)
 	assert_true(changes.culprits[0].rate[0] == 1000 && changes.culprits[0].rate[1] == 6000);
 	assert_false(changes.whole.has_interval);
 	assert_string_equal(changes.sentence,
-			    "The slow time of runqlat grew by 5.00 us per second (too few "
+			    "Slow waits for a CPU took 5.00 us more in each second (too few "
 			    "recordings to tell this from chance); 120 % of that: another process "
 			    "had the CPU (backup)");
 }
@@ -102,9 +102,17 @@ TEST(an_interval_needs_three_recordings_of_each)
 	assert_true(changes.whole.has_interval);
 	assert_true(changes.whole.low > 7900 && changes.whole.low < 8000);
 	assert_true(changes.whole.high > 8000 && changes.whole.high < 8100);
-	assert_string_equal(changes.sentence, "The slow time of runqlat grew by 8.00 us per "
+	assert_string_equal(changes.sentence, "Slow waits for a CPU took 8.00 us more in each "
 					      "second; 100 % of that: the cgroup was out of its "
 					      "CPU quota");
+}
+
+TEST(seconds_per_second_are_tasks)
+{
+	make_quota(1000000000, 3500000000, 10);
+	assert_string_equal(changes.sentence,
+			    "Slow waits for a CPU kept 2.5 more tasks waiting on average; 100 % of "
+			    "that: the cgroup was out of its CPU quota");
 }
 
 TEST(chance_is_not_called_growth)

@@ -18,7 +18,7 @@ static const struct why_part parts[] = {
 	[WHY_IOLAT_DEVICE] = {
 		.name = "device",
 		.what = "the disk itself, as without other requests",
-		.without = "the disk itself took that long",
+		.without = "the disk itself took the time",
 	},
 	[WHY_IOLAT_OWN] = {
 		.name = "own",

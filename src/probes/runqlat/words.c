@@ -81,12 +81,12 @@ static const struct why_part parts[] = {
 	[WHY_RUNQLAT_BUDGET] = {
 		.name = "budget",
 		.what = "out of the real-time or deadline budget",
-		.without = "out of the budget of real-time or deadline tasks",
+		.without = "the real-time or deadline budget was used up",
 	},
 	[WHY_RUNQLAT_MOVED] = {
 		.name = "moved",
 		.what = "in the queue of another CPU, before a move",
-		.without = "waiting for another CPU, before a move",
+		.without = "it was queued for another CPU, before a move",
 	},
 };
 
