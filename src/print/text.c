@@ -18,6 +18,7 @@
 #include "wrap.h"
 
 #define WARN_SHARE 0.001 /* share of events that can hide a p99.9 */
+#define USELESS 0.05 /* a difference from the kernel's account that makes all values doubtful */
 #define BAR 38
 
 struct text_view {
@@ -119,20 +120,44 @@ static const char *off_text(char text[UNITS_TEXT], const struct run_checked *sum
 	return text;
 }
 
+/* What mostly makes such a difference. */
+static const char *likely_cause(bool is_time, bool more)
+{
+	if (is_time)
+		return more ? "stamps that are later than the kernel's"
+			    : "waits that reach over an edge of the window, which a longer window "
+			      "makes less important";
+	return more ? "an account that leaves a CPU or a disk out"
+		    : "events for which the kernel, or the hypervisor, ran no program";
+}
+
+static void add_consequence(struct wrap *wrap, bool is_time, double share)
+{
+	if (fabs(share) >= USELESS)
+		wrap__add(wrap, "; do not rely on the values below");
+	else if (is_time || share > 0)
+		wrap__add(wrap, "; sums and means may be off by as much");
+	else
+		wrap__add(wrap, "; percentiles above p%.4g may be off", 100 + 100 * share);
+}
+
 /* Printed before all numbers if the kernel's own account differs. */
 static void mismatch(const struct text_view *view, const char *name, const struct run_checked *sum)
 {
-	const char *source = view->probe->check.source;
-	char off[UNITS_TEXT], share[UNITS_TEXT];
+	bool is_time = !strcmp(name, "time");
+	double off = account__off_share(sum);
+	char text[UNITS_TEXT], share[UNITS_TEXT];
+	struct wrap wrap = { 0 };
 
 	if (!sum->known || !account__disagrees(sum))
 		return;
+	wrap__add(&wrap, "MISMATCH: %s differ%s from %s by %s (tolerance %s); likely cause: %s",
+		  name, is_time ? "s" : "", view->probe->check.source, off_text(text, sum),
+		  units__share(share, sum->tolerance, sum->kernel_high ? sum->kernel_high : 1),
+		  likely_cause(is_time, off > 0));
+	add_consequence(&wrap, is_time, off);
 	paint(view, "31");
-	wrap__line(view->out, 2, 2,
-		   "MISMATCH: %s differ%s from %s by %s (tolerance %s); do not rely on the values "
-		   "below",
-		   name, strcmp(name, "time") ? "" : "s", source, off_text(off, sum),
-		   units__share(share, sum->tolerance, sum->kernel_high ? sum->kernel_high : 1));
+	wrap__print(&wrap, view->out, 2, 2);
 	paint(view, "0");
 }
 
@@ -332,7 +357,8 @@ static void conservation(const struct text_view *view, const struct lat_cell *ce
 	wrap__print(&wrap, view->out, 2, 2);
 	if (off)
 		paint(view, "0");
-	add_remarks(&wrap, cell);
+	if (view->style->all_metrics || cell->counts[LAT_ERRORS])
+		add_remarks(&wrap, cell);
 	if (wrap.len)
 		wrap__print(&wrap, view->out, 4, 2);
 }
@@ -396,11 +422,14 @@ static void accounting(const struct text_view *view)
 	struct wrap wrap = { 0 };
 
 	conservation(view, &view->probe->total.metrics[0]);
-	checked(view);
+	if (view->style->all_metrics)
+		checked(view);
 	if (view->run->span_to_ns) /* it is known only at the end of the recording */
 		return;
-	add_in_flight(&wrap, view->probe);
-	wrap__print(&wrap, view->out, 2, 2);
+	if (view->style->all_metrics || view->probe->in_flight.count) {
+		add_in_flight(&wrap, view->probe);
+		wrap__print(&wrap, view->out, 2, 2);
+	}
 }
 
 static void method(const struct text_view *view)
@@ -507,11 +536,10 @@ static void further_metrics(const struct text_view *view)
 		fputc('\n', view->out);
 		heading(view, i);
 		missing(view, i);
-		histogram(view, &cell->hist);
-		fputc('\n', view->out);
 		tail(view, &cell->hist);
-		conservation(view, cell);
 		splits(view, i);
+		histogram(view, &cell->hist);
+		conservation(view, cell);
 	}
 }
 
@@ -565,17 +593,18 @@ void text__probe(FILE *out, const struct run *run, const struct run_probe *probe
 	doubts(&view);
 	if (!probe->why) /* else it comes with the parts */
 		coverage_text__probe(out, run, probe);
-	histogram(&view, hist);
 	percentiles(&view);
 	tail(&view, hist);
-	accounting(&view);
-	if (!style->all_metrics)
-		further_imbalances(&view);
-	method(&view);
-	cost_line(&view);
 	splits(&view, 0);
-	if (style->all_metrics)
+	histogram(&view, hist);
+	accounting(&view);
+	if (style->all_metrics) {
+		method(&view);
+		cost_line(&view);
 		further_metrics(&view);
+	} else {
+		further_imbalances(&view);
+	}
 }
 
 static void workload(FILE *out, const struct run *run)

@@ -13,7 +13,7 @@
 
 struct text_style {
 	bool color;
-	bool all_metrics; /* every metric in full, not only the first */
+	bool all_metrics; /* every metric in full, not only the first; also method and cost */
 	unsigned int top; /* lines of a split; 0: all */
 	uint32_t by; /* the splits that were asked for: mask of 1 << enum lat_by */
 	uint32_t more_by; /* those that only the one probe has: see probe_ops.more_splits */

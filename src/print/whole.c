@@ -56,6 +56,8 @@ int whole__print_text(FILE *out, const struct text_style *style, const struct ru
 			fputc('\n', out);
 		err = err < 0 ? err : 0;
 	}
+	for (unsigned int i = 0; !err && i < run->nr_probes; i++)
+		err = why_text__sentence(out, run, &run->probes[i]);
 	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
 		view = probe_view__of(&run->probes[i]);
 		if (view && view->prints_recordings)

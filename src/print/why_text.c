@@ -308,7 +308,8 @@ int why_text__sentence(FILE *out, const struct run *run, const struct run_probe 
 		return 0;
 	err = why_summary__of(&summary, probe, run);
 	if (!err && summary.total_ns)
-		paragraph(out, "", summary.sentence, ".");
+		wrap__line(out, 0, 2, "slow %s: %s.", why__words(probe->name)->waits,
+			   summary.sentence);
 	why_summary__clear(&summary);
 	return err;
 }

@@ -40,7 +40,7 @@ instructions() {
 lengthen 2000
 lengthen 20000
 few=$(instructions "$dir/2000") many=$(instructions "$dir/20000")
-like 'it is a report' "$(<"$dir/stdout")" 'over[[:space:]]+20000 intervals'
+like 'it is a report' "$(<"$dir/stdout")" 'time line: [0-9]+ intervals of'
 is 'without a word' "$(<"$dir/stderr")" ''
 ok "ten times the intervals take at most 11 times as many: $few and $many million" test "$many" -le $((11 * few))
 done_testing

@@ -15,7 +15,7 @@ for name in 0.1-mixed 0.1-rmid 0.2-early-why 0.2-early-rmid 0.2-why; do
 done
 
 check '0.1: report' 0 '' 'seen 54,893 = 54,889 recorded \+ 4 map_full .*in flight at end: 5, for 23.4 ms in total, the oldest for 10.9 ms' \
-	report "$dir/0.1-mixed.db"
+	report -v "$dir/0.1-mixed.db"
 like '0.1: splits' "$out" 'op +events .*read +[0-9,]+ '
 run report --json "$dir/0.1-mixed.db"
 is '0.1: figures' "$(figures <<<"$out")" \

@@ -86,7 +86,7 @@ ok 'and on stderr nothing but logs' tap_said stderr "${err%%verifier\'s log of p
 
 if [[ $brief = *'  * stamps '* ]]; then
 	spoiled stamps_switch check 'the next method takes the place of one that is refused' 0 '' \
-		"method: tp_btf.*the[[:space:]]+kernel's[[:space:]]+verifier[[:space:]]+refused[[:space:]]+stamps" runqlat -d 50ms
+		"\"method\": *\"tp_btf\".*the kernel's verifier refused stamps" runqlat --json -d 50ms
 else
 	skip 'the next method takes the place of one that is refused' 'here it is not stamps that is used by default'
 fi

@@ -57,7 +57,7 @@ calm
 is 'it ends well' "$status" 0
 ok 'the vectors add up to the whole' jq -e '.probes[0] | ([.keys[].total_events] | add) == .total_events' <<<"$out"
 ok 'the accounting balances' jq -e '.probes[0].accounting | .balanced' <<<"$out"
-check 'its method by name' 0 '' 'balances.*method: tp_btf' softirq -d 300ms --method tp_btf
+check 'its method by name' 0 '' 'balances.*method: tp_btf' softirq -v -d 300ms --method tp_btf
 wrong 'it cannot filter by task' '--pid does not apply here' softirq -d 1s -p 1
 check 'record --softirq' 0 'recording in' 'softirq handler: .*balances' record -d 300ms --softirq -o "$dir/runs"
 done_testing

@@ -49,8 +49,8 @@ preload "FAIL_ATTACH=stamps_complete=24"
 start
 names=$(programs "$pid")
 end_by INT
-ok 'its best method cannot be attached: no message, and another one' ended 0 '' \
-	'iolat.*method: tp_btf: own stamp at block_rq_issue'
+ok 'its best method cannot be attached: no message' ended 0 '' 'iolat'
+is 'its best method cannot be attached: another one' "$(jq -r .mechanism.method "$(recording "$dir/runs")/iolat.summary.json")" tp_btf
 unlike 'its best method cannot be attached: no program of that one is left' "$names" 'stamps_complete|stamps_requeue'
 like 'its best method cannot be attached: the other one has its programs' "$names" 'hashed_complete'
 
