@@ -252,12 +252,12 @@ static void print_pairs(const struct timeline_view *view)
 
 static void print_contributor(const struct timeline_view *view,
 			      const struct timeline_contributor *contributor,
-			      uint64_t slow_correlated)
+			      uint64_t slow_correlated, unsigned int head)
 {
 	const struct timeline_probe *probe = &view->timeline->probes[contributor->probe];
 	char text[TEXT];
 
-	text__key_name(view->out, contributor->key->name);
+	text__key_name_cut(view->out, contributor->key->name, head);
 	fprintf(view->out, " %9s", units__short_count(text, contributor->events));
 	fprintf(view->out, " %9s", units__short_count(text, contributor->slow));
 	fprintf(view->out, " %9s", units__share(text, contributor->slow, probe->slow));
@@ -269,6 +269,11 @@ static void print_contributor(const struct timeline_view *view,
 	fputc('\n', view->out);
 }
 
+static const char *name_of_contributor(const void *rows, size_t row)
+{
+	return ((const struct timeline_contributor *)rows)[row].key->name;
+}
+
 /* Prints the contributors of one probe and split; returns the index of the next ones. */
 static size_t print_contributors_of(const struct timeline_view *view, size_t first)
 {
@@ -276,19 +281,21 @@ static size_t print_contributors_of(const struct timeline_view *view, size_t fir
 	const struct timeline_contributor *contributors = timeline->contributors;
 	unsigned int probe = contributors[first].probe, by = contributors[first].key->key.by;
 	uint64_t slow_correlated = timeline__slow_correlated(timeline, probe);
-	size_t at = first, shown = 0;
+	size_t at = first, shown = 0, end = first;
 	char title[TEXT_NAME_COLUMNS + 1];
+	unsigned int head;
 
+	while (end < timeline->nr_contributors && contributors[end].probe == probe &&
+	       contributors[end].key->key.by == by)
+		end++;
+	head = text__name_head(view->out, name_of_contributor, &contributors[first], end - first);
 	snprintf(title, sizeof(title), "%.11s %s", timeline->probes[probe].probe->name,
 		 split__name(by));
-	fprintf(view->out, "%-*s %9s %9s %9s%s\n", TEXT_NAME_COLUMNS, title, "events", "slow",
-		"of slow", timeline->nr_correlated ? " of slow *" : "");
-	for (; at < timeline->nr_contributors; at++) {
-		if (contributors[at].probe != probe || contributors[at].key->key.by != by)
-			break;
+	fprintf(view->out, "%-*s %9s %9s %9s%s\n", text__name_columns(view->out), title, "events",
+		"slow", "of slow", timeline->nr_correlated ? " of slow *" : "");
+	for (; at < end; at++)
 		if (!view->top || shown++ < view->top)
-			print_contributor(view, &contributors[at], slow_correlated);
-	}
+			print_contributor(view, &contributors[at], slow_correlated, head);
 	if (view->top && shown > view->top)
 		fprintf(view->out, "%zu more with fewer slow events\n", shown - view->top);
 	return at;

@@ -459,31 +459,14 @@ static void cost_line(const struct text_view *view)
 	wrap__print(&wrap, view->out, 2, 2);
 }
 
-/* Cuts the middle: both ends matter, such as a task's pid and a cgroup's leaf. */
-void text__key_name(FILE *out, const char *name)
-{
-	size_t columns = sanitize__columns(name, strlen(name));
-	struct wrap ascii = { 0 };
-
-	if (columns <= TEXT_NAME_COLUMNS) {
-		fprintf(out, "%s%*s", name, (int)(TEXT_NAME_COLUMNS - columns), "");
-		return;
-	}
-	/* The cut is by bytes and would break characters that are not ASCII. */
-	wrap__add(&ascii, "%s", name);
-	for (size_t i = 0; i < ascii.len; i++)
-		ascii.text[i] = (ascii.text[i] & 0x80) ? '?' : ascii.text[i];
-	fprintf(out, "%.8s..%s", ascii.text, ascii.text + ascii.len - (TEXT_NAME_COLUMNS - 10));
-}
-
-static void key_row(const struct text_view *view, const struct run_key *key)
+static void key_row(const struct text_view *view, const struct run_key *key, unsigned int head)
 {
 	struct summary summary;
 	struct lat_hist hist;
 	char text[UNITS_TEXT];
 
 	summary__of(&summary, sparse__expand(&key->hist, &hist));
-	text__key_name(view->out, key->name);
+	text__key_name_cut(view->out, key->name, head);
 	fprintf(view->out, " %9s", units__short_count(text, summary.events));
 	fprintf(view->out, " %7s", units__ns(text, summary.mean_ns));
 	fprintf(view->out, " %7s", units__ns(text, (double)summary.quantiles_ns[SUMMARY_P50]));
@@ -493,16 +476,23 @@ static void key_row(const struct text_view *view, const struct run_key *key)
 	fprintf(view->out, " %7s\n", units__ns(text, (double)summary.sum_ns));
 }
 
+static const char *name_of_key(const void *rows, size_t row)
+{
+	return ((const struct run_key *const *)rows)[row]->name;
+}
+
 static void split(const struct text_view *view, enum lat_by by, unsigned int metric)
 {
 	const struct run_key **ranked;
 	size_t shown = 0, hidden = 0;
+	unsigned int head;
 	ssize_t nr;
 
 	nr = run__ranked_keys(&view->probe->total, by, metric, &ranked);
 	if (nr < 0)
 		return;
-	fprintf(view->out, "\n%-*s %9s %7s %7s %7s %7s %8s %7s\n", TEXT_NAME_COLUMNS,
+	head = text__name_head(view->out, name_of_key, ranked, (size_t)nr);
+	fprintf(view->out, "\n%-*s %9s %7s %7s %7s %7s %8s %7s\n", text__name_columns(view->out),
 		split__name(by), "events", "mean", "p50", "p99", "max", "tail", "total");
 	for (ssize_t i = 0; i < nr; i++) {
 		bool other = ranked[i]->key.id == RUN_OTHER_ID;
@@ -511,7 +501,7 @@ static void split(const struct text_view *view, enum lat_by by, unsigned int met
 			hidden++;
 			continue;
 		}
-		key_row(view, ranked[i]);
+		key_row(view, ranked[i], head);
 		shown++;
 	}
 	if (hidden)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A recording as text: at most 80 columns, no trailing spaces. */
+/* A recording as text: at most wrap__columns(), no trailing spaces. */
 #ifndef LATSCOPE_PRINT_TEXT_H
 #define LATSCOPE_PRINT_TEXT_H
 
@@ -9,7 +9,7 @@
 #include <core/run.h>
 #include <core/table.h>
 
-#define TEXT_NAME_COLUMNS 21 /* of a key's name in a table */
+#define TEXT_NAME_COLUMNS 21 /* of a key's name in a table of 80 columns */
 
 struct text_style {
 	bool color;
@@ -29,8 +29,18 @@ void text__incomplete(FILE *out, const struct run *run);
 void text__probe(FILE *out, const struct run *run, const struct run_probe *probe,
 		 const struct text_style *style);
 
-/* In TEXT_NAME_COLUMNS columns: padded, or with its middle cut out. */
+/* ---- names.c ---- */
+
+/* Columns of names in a table: TEXT_NAME_COLUMNS, or more on a wide terminal. */
+int text__name_columns(const FILE *out);
+
+/* In so many columns: padded, or with its middle cut out after `head` of them. */
 void text__key_name(FILE *out, const char *name);
+void text__key_name_cut(FILE *out, const char *name, unsigned int head);
+
+/* The `head` with which the names of these rows stay unique. */
+unsigned int text__name_head(const FILE *out, const char *(*name_of)(const void *rows, size_t row),
+			     const void *rows, size_t nr);
 
 /* A paragraph for each row of a table; up to `top` keys of its sketch (0: all). */
 void table__text_rows(FILE *out, const char *probe, const struct table *table);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "why.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,35 +104,71 @@ static void print_parts(FILE *out, const struct run_probe *probe, const struct w
 	}
 }
 
+struct pair_names {
+	char victim[WHY_CROWD], culprit[WHY_CROWD];
+};
+
+static const char *name_of_victim(const void *rows, size_t row)
+{
+	return ((const struct pair_names *)rows)[row].victim;
+}
+
+static const char *name_of_culprit(const void *rows, size_t row)
+{
+	return ((const struct pair_names *)rows)[row].culprit;
+}
+
+static void print_pairs(FILE *out, const struct why_summary *summary,
+			const struct why_line *const *lines, const struct pair_names *names,
+			size_t nr)
+{
+	unsigned int victim = text__name_head(out, name_of_victim, names, nr);
+	unsigned int culprit = text__name_head(out, name_of_culprit, names, nr);
+	char share[UNITS_TEXT], time[UNITS_TEXT];
+
+	for (size_t i = 0; i < nr; i++) {
+		text__key_name_cut(out, names[i].victim, victim);
+		fputc(' ', out);
+		text__key_name_cut(out, names[i].culprit, culprit);
+		fprintf(out, " %-8.8s %9s %11s\n", lines[i]->part,
+			units__share(share, lines[i]->ns, summary->total_ns),
+			units__ns(time, (double)lines[i]->ns));
+	}
+}
+
 /*
  * Tasks of one name are one line; run.db and the JSON have each pair. What latscope itself caused
  * is one line of the parts above.
  */
-static void print_names(FILE *out, const struct why_summary *summary, unsigned int top)
+static int print_names(FILE *out, const struct why_summary *summary, unsigned int top)
 {
-	char share[UNITS_TEXT], time[UNITS_TEXT], name[WHY_CROWD];
-	size_t left = 0;
+	const struct why_line **lines = calloc(summary->nr_names + 1, sizeof(*lines));
+	struct pair_names *names = calloc(summary->nr_names + 1, sizeof(*names));
+	int columns = text__name_columns(out), err = lines && names ? 0 : -ENOMEM;
+	size_t nr = 0, left = 0;
 
-	fprintf(out, "\n%-*s %-*s %-8s %9s %11s\n", TEXT_NAME_COLUMNS, "victim", TEXT_NAME_COLUMNS,
-		"culprit", "part", "share", "time");
-	for (size_t i = 0, shown = 0; i < summary->nr_names; i++) {
+	for (size_t i = 0; !err && i < summary->nr_names; i++) {
 		const struct why_line *line = &summary->names[i];
 
 		if (line->of_latscope)
 			continue;
-		if (top && shown++ >= top) {
+		if (top && nr >= top) {
 			left++;
 			continue;
 		}
-		text__key_name(out, why_summary__victim(summary, line, name));
-		fputc(' ', out);
-		text__key_name(out, why_summary__culprit(summary, line, name));
-		fprintf(out, " %-8.8s %9s %11s\n", line->part,
-			units__share(share, line->ns, summary->total_ns),
-			units__ns(time, (double)line->ns));
+		why_summary__victim(summary, line, names[nr].victim);
+		why_summary__culprit(summary, line, names[nr].culprit);
+		lines[nr++] = line;
 	}
+	fprintf(out, "\n%-*s %-*s %-8s %9s %11s\n", columns, "victim", columns, "culprit", "part",
+		"share", "time");
+	if (!err)
+		print_pairs(out, summary, lines, names, nr);
 	if (left)
 		fprintf(out, "%zu more\n", left);
+	free(lines);
+	free(names);
+	return err;
 }
 
 /* Policy, nice value, weight and workqueue of those that have not the usual ones. */
@@ -144,7 +181,7 @@ static int print_traits(FILE *out, const struct why_summary *summary, bool victi
 	char share[UNITS_TEXT], time[UNITS_TEXT];
 
 	if (nr > 0)
-		fprintf(out, "\n%-*s %-36s %9s %11s\n", TEXT_NAME_COLUMNS,
+		fprintf(out, "\n%-*s %-36s %9s %11s\n", text__name_columns(out),
 			victims ? "victim" : "culprit", "traits", "share", "time");
 	for (long i = 0; i < shown; i++) {
 		text__key_name(out, tasks[i].name);
@@ -288,8 +325,9 @@ int why_text__print(FILE *out, const struct run *run, const struct run_probe *pr
 		paragraph(out, "", summary.sentence, ".");
 		paragraph(out, "", probe->why->disks, "."); /* the slow time was divided by them */
 		print_parts(out, probe, &summary);
-		print_names(out, &summary, top);
-		err = print_traits(out, &summary, false, top);
+		err = print_names(out, &summary, top);
+		if (!err)
+			err = print_traits(out, &summary, false, top);
 		if (!err)
 			err = print_traits(out, &summary, true, top);
 		print_events(out, run, probe);
@@ -308,7 +346,7 @@ int why_text__sentence(FILE *out, const struct run *run, const struct run_probe 
 		return 0;
 	err = why_summary__of(&summary, probe, run);
 	if (!err && summary.total_ns)
-		wrap__line(out, 0, 2, "slow %s: %s.", why__words(probe->name)->waits,
+		wrap__line(out, 0, 2, "Slow %s: %s.", why__words(probe->name)->waits,
 			   summary.sentence);
 	why_summary__clear(&summary);
 	return err;

@@ -3,8 +3,26 @@
 
 #include <stdarg.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <core/sanitize.h>
+
+unsigned int wrap__columns(const FILE *out)
+{
+	static unsigned int columns; /* the same for the whole output */
+	struct winsize size;
+
+	if (out != stdout)
+		return WRAP_COLUMNS;
+	if (columns)
+		return columns;
+	columns = WRAP_COLUMNS;
+	if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) &&
+	    size.ws_col > WRAP_COLUMNS)
+		columns = size.ws_col < WRAP_MOST_COLUMNS ? size.ws_col : WRAP_MOST_COLUMNS;
+	return columns;
+}
 
 static void add(struct wrap *wrap, const char *format, va_list args)
 {
@@ -54,18 +72,18 @@ static size_t take(const char *word, size_t len, size_t columns)
 /* The line has `written` columns; so many more are before the text, and on each further line. */
 static void print(struct wrap *wrap, FILE *out, size_t written, size_t first, size_t margin)
 {
-	size_t begin = written + first, before = first, column = 0;
+	size_t begin = written + first, before = first, column = 0, most = wrap__columns(out);
 	const char *at = wrap->text;
 
 	while (*(at += strspn(at, " "))) {
 		size_t len = strcspn(at, " "), columns = sanitize__columns(at, len);
 
-		if (column && column + 1 + columns > WRAP_COLUMNS) {
+		if (column && column + 1 + columns > most) {
 			fputc('\n', out);
 			column = 0;
 			begin = before = margin;
 		}
-		len = take(at, len, WRAP_COLUMNS - begin);
+		len = take(at, len, most - begin);
 		fprintf(out, "%*s", column ? 1 : (int)before, "");
 		column = column ? column + 1 : begin;
 		column += sanitize__columns(at, len);

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A paragraph that is built piece by piece and printed within 80 columns. */
+/* A paragraph that is built piece by piece and printed within the columns of the terminal. */
 #ifndef LATSCOPE_PRINT_WRAP_H
 #define LATSCOPE_PRINT_WRAP_H
 
 #include <stddef.h>
 #include <stdio.h>
 
-#define WRAP_COLUMNS 80
+#define WRAP_COLUMNS 80 /* if it is no terminal, and at least */
+#define WRAP_MOST_COLUMNS 200
 
 struct wrap {
 	char text[2048]; /* the rest is cut */
 	size_t len;
 };
+
+/* Columns of text in this stream: those of the terminal if it is standard output and one. */
+unsigned int wrap__columns(const FILE *out);
 
 void wrap__add(struct wrap *wrap, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -141,4 +141,12 @@ remedy='' not_ours 'one that lacks a table' 'this recording is damaged' sqlite3 
 rm "$copy"
 mkdir "$copy"
 refuses 'report of a run.db that is a directory' 1 'empty: .*; give the directory of a recording' report "$dir/empty"
+# widest COLUMNS: columns of the widest line that report prints on a terminal of so many
+widest() {
+	script -qec "stty cols $1; NO_COLOR=1 $(printf '%q ' "$latscope" report "$together")" /dev/null </dev/null |
+		tr -d '\r' | LC_ALL=C.UTF-8 awk 'length > most { most = length } END { print most }'
+}
+within 'a wide terminal is used' 100 "$(widest 150)" 150
+within 'but not more than can be read' 100 "$(widest 400)" 200
+within 'a narrow one gets what a file gets' 70 "$(widest 60)" 80
 done_testing

@@ -26,7 +26,7 @@ out=$(sed -n '/^{/,$p' <<<"$out")
 ok 'why --json: all sums are the same' has_parts
 check 'record --why: the recording has it' 0 '' 'runqlat.*slow time.*where the slow time went' \
 	record -q --why --over 10us -o "$dir/runs" -- "${culprits[@]}"
-check 'report prints it again' 0 '' 'slow time.*where the slow time went.*slowest' report "$(recording "$dir/runs")"
+check 'report begins with it, and prints it again' 0 '' 'Slow waits for a CPU: .*run_queue.*slow time.*where the slow time went.*slowest' report "$(recording "$dir/runs")"
 run report --json "$(recording "$dir/runs")"
 ok 'report --json: all sums are the same' has_parts
 check 'by cgroup' 0 '' 'victim +culprit.*/' why -q --by cgroup --over 1us -- "${culprits[@]}"

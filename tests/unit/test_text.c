@@ -294,6 +294,42 @@ TEST(top_hides_all_but_other)
 	assert_lacks(text, "fio (12)");
 }
 
+static const char *name_at(const void *rows, size_t row)
+{
+	return ((const char *const *)rows)[row];
+}
+
+/* How the names look in a table, one per line. */
+static char *cut(const char *const *names, size_t nr)
+{
+	FILE *out = unit_print();
+	unsigned int head = text__name_head(out, name_at, names, nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		text__key_name_cut(out, names[i], head);
+		fputs("|\n", out);
+	}
+	return unit_printed();
+}
+
+TEST(test_a_long_name_loses_its_middle)
+{
+	const char *names[] = { "/system.slice/a-long-name.service", "short" };
+
+	assert_string_equal(cut(names, 2), "/system...ame.service|\nshort                |\n");
+}
+
+TEST(test_names_that_differ_still_differ_when_they_are_cut)
+{
+	const char *middle[] = { "/kubepods/pod-1/of-a-service/payload",
+				 "/kubepods/pod-2/of-a-service/payload" };
+	const char *same[] = { middle[0], middle[0] };
+	const char *text = cut(middle, 2);
+
+	assert_has(text, "pod-1", "pod-2");
+	assert_has(cut(same, 2), "/kubepod..ice/payload|\n/kubepod..ice/payload|\n");
+}
+
 TEST(imbalance_is_loud)
 {
 	run->probes[0].total.metrics[0].counts[LAT_SEEN] += 5;

@@ -12,6 +12,7 @@
 
 #define FOR_COLUMNS 21
 #define BECAUSE_COLUMNS 19
+#define LEFT_COLUMNS 40 /* before it, without the name */
 #define FOR_SHOWN 3
 #define LEAST_SHARE 0.005 /* of its life: a smaller wait is not named */
 
@@ -117,7 +118,7 @@ static void print_row(FILE *out, const struct reasons *reasons, const struct whe
 		return;
 	}
 	fprintf(out, "%-*s  ", FOR_COLUMNS, text);
-	wrap__print_after(&because, out, WRAP_COLUMNS - BECAUSE_COLUMNS);
+	wrap__print_after(&because, out, (unsigned int)text__name_columns(out) + LEFT_COLUMNS);
 }
 
 static void print_others(FILE *out, const struct blame *blame, size_t nr, size_t from)
@@ -130,7 +131,8 @@ static void print_others(FILE *out, const struct blame *blame, size_t nr, size_t
 		life_ns += blame->rows[i].row->life_ns;
 	}
 	snprintf(name, sizeof(name), "%zu other%s", nr - from, nr - from == 1 ? "" : "s");
-	fprintf(out, "%-*s %8s %5.1f\n", TEXT_NAME_COLUMNS, name, units__ns(time, waited_ns),
+	fprintf(out, "%-*s %8s %5.1f
+", text__name_columns(out), name, units__ns(time, waited_ns),
 		100 * accounts__share(waited_ns, life_ns));
 }
 
@@ -140,8 +142,8 @@ void rows__print(FILE *out, const struct reasons *reasons, const struct blame *b
 	const struct accounts *accounts = reasons->accounts;
 	size_t shown = 0;
 
-	fprintf(out, "%-*s %8s %5s  %-*s  %s\n", TEXT_NAME_COLUMNS, "who waited", "waited", "life%",
-		FOR_COLUMNS, "for what, % of life", "because of");
+	fprintf(out, "%-*s %8s %5s  %-*s  %s\n", text__name_columns(out), "who waited", "waited",
+		"life%", FOR_COLUMNS, "for what, % of life", "because of");
 	while (shown < accounts->nr && (!top || shown < top) &&
 	       (!shown || blame->rows[shown].row->all_waited_ns > 0)) {
 		print_row(out, reasons, blame->rows[shown].row);
@@ -195,7 +197,7 @@ static void print_shares(FILE *out, const struct where_account *row)
 
 void rows__print_shares(FILE *out, const struct accounts *accounts, unsigned int top)
 {
-	fprintf(out, "\n%-*s %7s", TEXT_NAME_COLUMNS, "% of its life in", "lived");
+	fprintf(out, "\n%-*s %7s", text__name_columns(out), "% of its life in", "lived");
 	for (size_t i = 0; i < SHARES; i++)
 		fprintf(out, " %*s", columns_of(i), shares[i].title);
 	fputc('\n', out);
