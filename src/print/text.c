@@ -248,6 +248,43 @@ static void percentiles(const struct text_view *view)
 		percentile_row(view, i);
 }
 
+static void add_difference(struct wrap *wrap, const struct run_probe *probe, unsigned int metric,
+			   unsigned int count, const char *what)
+{
+	uint64_t one = probe->total.metrics[0].counts[count];
+	uint64_t other = probe->total.metrics[metric].counts[count];
+	char text[UNITS_TEXT];
+
+	if (one != other)
+		wrap__add(wrap, "; %s %s",
+			  units__count(text, one > other ? one - other : other - one), what);
+}
+
+/* The metrics of requests are of one request each, but not every request has all of them. */
+static void other_requests(const struct text_view *view)
+{
+	const struct run_probe *probe = view->probe;
+	unsigned int metric = why__words(probe->name)->metric;
+	char first[UNITS_TEXT], second[UNITS_TEXT];
+	struct wrap wrap = { 0 };
+	uint64_t one, other;
+
+	if (!why__words(probe->name)->requests || metric >= probe->nr_metrics)
+		return;
+	one = run__recorded(&probe->total.metrics[0]);
+	other = run__recorded(&probe->total.metrics[metric]);
+	if (one == other)
+		return;
+	wrap__add(&wrap, "%s and %s are not of the same requests: %s and %s",
+		  probe->metrics[0].name, probe->metrics[metric].name, units__count(first, one),
+		  units__count(second, other));
+	add_difference(&wrap, probe, metric, LAT_MISSED_START,
+		       "began before latscope was attached");
+	add_difference(&wrap, probe, metric, LAT_EXCLUDED, "are the second completion of a flush");
+	add_difference(&wrap, probe, metric, LAT_CONTINUED, "are the data of a flush");
+	wrap__print(&wrap, view->out, 2, 2);
+}
+
 static void tail(const struct text_view *view, const struct lat_hist *hist)
 {
 	char share[UNITS_TEXT], count[UNITS_TEXT], limit[UNITS_TEXT];
@@ -584,6 +621,7 @@ void text__probe(FILE *out, const struct run *run, const struct run_probe *probe
 	if (!probe->why) /* else it comes with the parts */
 		coverage_text__probe(out, run, probe);
 	percentiles(&view);
+	other_requests(&view);
 	tail(&view, hist);
 	splits(&view, 0);
 	histogram(&view, hist);

@@ -15,6 +15,22 @@
 #define FRAMES 6 /* of a stack that are shown */
 #define WHY_NOT_ENDED_NS 1000000 /* without a threshold */
 
+/* If the first metric has another number of samples, it also says of which metric they are. */
+static void say_slow(struct wrap *wrap, const struct run_probe *probe)
+{
+	unsigned int metric = why__words(probe->name)->metric;
+	uint64_t all = run__recorded(&probe->total.metrics[metric]);
+	uint64_t first = run__recorded(&probe->total.metrics[0]);
+	char slow[UNITS_TEXT], text[UNITS_TEXT];
+
+	wrap__add(wrap, "%s: %s of %s samples", probe->name, units__count(slow, probe->why->slow),
+		  units__count(text, all));
+	if (first != all)
+		wrap__add(wrap, " of %s (%s has %s)", probe->metrics[metric].name,
+			  probe->metrics[0].name, units__count(text, first));
+	wrap__add(wrap, " took ");
+}
+
 /* "10 of 73 samples", "the slowest 10 of 73 samples, which are too few for a share of them,". */
 static void say_samples(struct wrap *wrap, const struct run_probe *probe)
 {
@@ -27,8 +43,7 @@ static void say_samples(struct wrap *wrap, const struct run_probe *probe)
 			  probe->name, units__count(all, hist__count(hist)),
 			  units__count(slow, why->slow));
 	else if (why->slow)
-		wrap__add(wrap, "%s: %s of %s samples took ", probe->name,
-			  units__count(slow, why->slow), units__count(all, hist__count(hist)));
+		say_slow(wrap, probe);
 	else if (why->slow_ns) /* a recording that was cut off, or a part of one */
 		wrap__add(wrap, "%s: samples that took ", probe->name);
 	else

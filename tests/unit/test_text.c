@@ -339,6 +339,20 @@ TEST(imbalance_is_loud)
 		   ": DOES NOT BALANCE, 1,000 counted twice ");
 }
 
+TEST(test_metrics_of_other_requests_are_told)
+{
+	struct lat_cell *total = &run->probes[0].total.metrics[2];
+
+	assert_lacks(print_plain(), "same requests");
+	sample_add(&total->hist, 100000, 3);
+	total->counts[LAT_SEEN] += 3;
+	run->probes[0].total.metrics[0].counts[LAT_SEEN] += 3;
+	run->probes[0].total.metrics[0].counts[LAT_EXCLUDED] = 3;
+	assert_has(flat(print_plain()),
+		   " device and total are not of the same requests: 147,001 and 147,004; 3 are the "
+		   "second completion of a flush ");
+}
+
 TEST(errors_have_their_kinds)
 {
 	__u64 *counts = run->probes[0].total.metrics[0].counts;
