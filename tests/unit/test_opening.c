@@ -89,7 +89,7 @@ static int open_fake(struct probe **probe, const struct probe_ops *ops,
 	return 0;
 }
 
-static const struct bpf_probe_ops bpf;
+static const struct bpf_probe_ops bpf, hosting = { .hosts_account = true };
 
 static const struct probe_ops with_turns[PROBES] = {
 	{ .name = "0", .bpf = &bpf, .open = open_fake },
@@ -98,6 +98,11 @@ static const struct probe_ops with_turns[PROBES] = {
 };
 
 static const struct probe_ops without = { .name = "2", .open = open_fake };
+static const char *const states[] = { "state", NULL };
+static const struct probe_ops accounting = {
+	.name = "2", .bpf = &bpf, .open = open_fake, .accounts = states
+};
+static const struct probe_ops host = { .name = "1", .bpf = &hosting, .open = open_fake };
 
 static void begin(void)
 {
@@ -123,22 +128,35 @@ TEST(loads_are_at_the_same_time_and_the_rest_is_not)
 	}
 }
 
-TEST(last_one_begins_in_the_calling_thread)
+TEST(one_that_does_not_end_its_turn_has_no_thread)
 {
 	openings[2].ops = &without;
 	opening__all(openings, PROBES);
-	assert_int_equal(order[0], 1);
-	assert_true(pthread_equal(thread_of[1], caller));
 	assert_false(pthread_equal(thread_of[0], caller));
+	assert_false(pthread_equal(thread_of[1], caller));
 	assert_true(pthread_equal(thread_of[2], caller));
+}
+
+TEST(host_follows_its_account_while_others_load)
+{
+	openings[1].ops = &host;
+	openings[2].ops = &accounting;
+	together = 2;
+	opening__all(openings, PROBES);
+	assert_int_equal(order[0], 2);
+	assert_true(pthread_equal(thread_of[1], caller));
+	assert_true(pthread_equal(thread_of[2], caller));
+	assert_false(pthread_equal(thread_of[0], caller));
+	assert_int_equal(overlaps, 0);
 }
 
 TEST(only_the_calling_thread_gets_signals)
 {
+	openings[1].ops = &host;
 	opening__all(openings, PROBES);
 	assert_true(blocked[0]);
-	assert_true(blocked[1]);
-	assert_false(blocked[2]);
+	assert_false(blocked[1]);
+	assert_true(blocked[2]);
 	assert_false(all_blocked());
 }
 

@@ -353,12 +353,13 @@ static __always_inline struct flight *claim_flight(__u32 line, __u64 id)
 static __always_inline void why_submitted(struct request *rq)
 {
 	struct flight *flight;
-	__u32 line;
+	__u32 line, queue;
 	bool left;
 
 	if (!config.why)
 		return;
 	line = line_of(rq);
+	queue = rq->q->id;
 	flight = find_flight(line, (__u64)rq);
 	left = flight;
 	flight = flight ?: claim_flight(line, (__u64)rq);
@@ -366,17 +367,18 @@ static __always_inline void why_submitted(struct request *rq)
 		return;
 	flight->again_ns = 0;
 	set_owner(flight, rq);
-	open_flight(flight, rq->q->id, left);
+	open_flight(flight, queue, left);
 }
 
 /* The request was merged into another one. */
 static __always_inline void why_merged(struct request *rq)
 {
+	__u32 queue = rq->q->id;
 	struct flight *flight = config.why ? find_flight(line_of(rq), (__u64)rq) : NULL;
 
 	if (!flight)
 		return;
-	close_flight(flight, load_of(rq->q->id), disk_of(rq->q->id));
+	close_flight(flight, load_of(queue), disk_of(queue));
 	store_ordered(&flight->request, 0);
 }
 
@@ -403,15 +405,13 @@ static __always_inline void inherit_owner(struct flight *flight, __u32 line)
 
 /* The request is issued to the driver; `again`: not for the first time. */
 static __always_inline void why_issued(struct request *rq, const struct request_view *view,
-				       bool again, __u64 now)
+				       __u32 line, bool again, __u64 now)
 {
 	bool flush = (view->flags & REQ_OP_MASK) == REQ_OP_FLUSH, left;
 	struct flight *flight;
-	__u32 line;
 
 	if (!config.why || (sees_start && !flush && !again))
 		return;
-	line = line_of(rq);
 	flight = find_flight(line, view->id);
 	left = flight;
 	flight = flight ?: claim_flight(line, view->id);
@@ -525,10 +525,10 @@ struct why_end {
 
 /* Takes the owner from the request in flight, which ends. */
 static __always_inline void end_flight(struct why_end *end, struct completion *done,
-				       const struct request_view *view, struct request *rq,
+				       const struct request_view *view, __u32 line,
 				       struct why_load *load, struct disk *disk)
 {
-	struct flight *flight = find_flight(line_of(rq), view->id);
+	struct flight *flight = find_flight(line, view->id);
 
 	if (!flight) {
 		__builtin_memset(&done->owner, 0, sizeof(done->owner));
@@ -555,15 +555,16 @@ static __always_inline bool is_waited_for(const struct request_view *view)
 /* Adds a completion to the ring, and forgets that it is in flight. */
 static __noinline int note_completion(struct why_end *end, struct request *rq, __u64 now)
 {
+	__u32 line = line_of(rq), queue = rq->q->id; /* first: see line_of() */
 	const struct request_view view = request_view(rq);
-	struct why_load *load;
+	struct why_load *load = load_of(queue);
+	struct disk *disk = disk_of(queue);
 	struct completion *done;
-	struct disk *disk;
 
+	if (load && !load->disk)
+		load->disk = request_device(rq);
 	end->issue_ns = end->issue_ns ?: view.issue_ns;
-	end->queue = rq->q->id;
-	disk = disk_of(end->queue);
-	load = load_of(end->queue);
+	end->queue = queue;
 	if (!disk)
 		return 0;
 	end->number = __sync_fetch_and_add(&disk->next, 1) + 1;
@@ -573,7 +574,7 @@ static __noinline int note_completion(struct why_end *end, struct request *rq, _
 	done->issue_ns = end->issue_ns ?: now;
 	done->flags = request_ends_sequence(&view) ? OF_SEQUENCE | WAITED_FOR : 0;
 	done->flags |= is_waited_for(&view) ? WAITED_FOR : 0;
-	end_flight(end, done, &view, rq, load, disk);
+	end_flight(end, done, &view, line, load, disk);
 	done->end_ns = now;
 	done->request = view.id;
 	done->queue = end->queue;
@@ -581,7 +582,6 @@ static __noinline int note_completion(struct why_end *end, struct request *rq, _
 	done->bytes = view.bytes;
 	done->kind = 0;
 	if (load) {
-		load->disk = load->disk ?: request_device(rq);
 		if (done->op > LAT_OP_WRITE && !(done->flags & OF_SEQUENCE))
 			__sync_fetch_and_add(&load->breaks, 1);
 		done->kib = __sync_fetch_and_add(&load->kib, view.bytes >> 10) + (view.bytes >> 10);

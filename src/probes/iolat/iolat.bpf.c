@@ -358,7 +358,7 @@ static __noinline int leave_mark(struct request *rq)
 
 	if (mark_entry(&view, IOLAT_DONE))
 		return 0;
-	if (!table_put(rq, &view, IOLAT_DONE))
+	if (!table_put(rq, &view, line_of(rq), IOLAT_DONE))
 		bpf_map_update_elem(&start_ts, &id, &start, BPF_ANY);
 	return 0;
 }
@@ -463,6 +463,7 @@ static __always_inline void keep(struct request *request, const struct request_v
 
 static __always_inline int issue(struct request *request)
 {
+	__u32 line = line_of(request); /* first: see there */
 	struct request_view rq = request_view(request);
 	struct own_stamps own = { .issue_ns = bpf_ktime_get_ns() };
 	struct iolat_start *start = NULL;
@@ -471,9 +472,9 @@ static __always_inline int issue(struct request *request)
 		return 0;
 	if (looked_up)
 		start = find(&rq);
-	why_issued(request, &rq, start && start->requeues, own.issue_ns);
+	why_issued(request, &rq, line, start && start->requeues, own.issue_ns);
 	if (!start) {
-		if (!table_put(request, &rq, own.issue_ns))
+		if (!table_put(request, &rq, line, own.issue_ns))
 			keep(request, &rq, &own);
 	} else if (!start->requeues) { /* seen at submission */
 		start->queue_ns = rq.start_ns;

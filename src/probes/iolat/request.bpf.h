@@ -513,12 +513,12 @@ static __always_inline bool table_begin(struct request *request, const struct re
 
 /* The request is issued, or (IOLAT_DONE) it has completed. false: as above. */
 static __always_inline bool table_put(struct request *request, const struct request_view *rq,
-				      __u64 issue_ns)
+				      __u32 line, __u64 issue_ns)
 {
 	struct iolat_stamp *stamp;
 	bool left, same;
 
-	stamp = table_place(line_of(request), rq->id, &left);
+	stamp = table_place(line, rq->id, &left);
 	if (!stamp)
 		return false;
 	same = left && stamp_is_of(stamp, rq);

@@ -151,16 +151,15 @@ static __always_inline __u64 in_window(__u64 from, __u64 to)
 }
 
 /* Keeps a sleep for which the entry of its thread has no room. */
-static __noinline int keep_sleep(struct task_struct *task, const struct where_thread *own,
-				 const struct where_sleep *from)
+static __noinline int keep_sleep(struct where_sleep_key *key, const struct where_sleep *from)
 {
-	struct where_sleep_key key = { .of = account_key(task, own), .what = from->what };
 	struct where_sleep fresh = { .what = from->what }, *sleep;
 
-	sleep = bpf_map_lookup_elem(&sleeps, &key);
+	key->what = from->what;
+	sleep = bpf_map_lookup_elem(&sleeps, key);
 	if (!sleep) {
-		bpf_map_update_elem(&sleeps, &key, &fresh, BPF_NOEXIST);
-		sleep = bpf_map_lookup_elem(&sleeps, &key);
+		bpf_map_update_elem(&sleeps, key, &fresh, BPF_NOEXIST);
+		sleep = bpf_map_lookup_elem(&sleeps, key);
 	}
 	if (!sleep) {
 		__sync_fetch_and_add(&account.lost_sleeps, from->times);
@@ -184,6 +183,7 @@ static __always_inline void give_state(__u64 ns[WHERE_STATES], const struct wher
 /* A reason for which the thread has not slept before. The last one gives way. */
 static __noinline int add_reason(struct task_struct *task, struct where_thread *own, __u64 ns)
 {
+	struct where_sleep_key key = { .of = account_key(task, own) };
 	struct where_sleep *sleep = own->sleeps;
 
 #pragma unroll
@@ -191,7 +191,7 @@ static __noinline int add_reason(struct task_struct *task, struct where_thread *
 		if (sleep->what)
 			sleep = &own->sleeps[i];
 	if (sleep->what)
-		keep_sleep(task, own, sleep);
+		keep_sleep(&key, sleep);
 	give_state(own->ns, sleep);
 	sleep->what = own->what;
 	sleep->times = 1;
@@ -419,9 +419,11 @@ static __always_inline struct where_ended *ended_of(struct task_struct *task,
 static __always_inline void keep_parts(struct where_ended *to, struct task_struct *task,
 				       struct where_thread *own)
 {
+	struct where_sleep_key key = { .of = account_key(task, own) };
+
 	for (int i = 0; i < WHERE_SLEEPS && own->sleeps[i].what; i++) {
 		give_state(own->ns, &own->sleeps[i]);
-		keep_sleep(task, own, &own->sleeps[i]);
+		keep_sleep(&key, &own->sleeps[i]);
 	}
 #pragma unroll
 	for (int i = 0; i < WHERE_STATES; i++)

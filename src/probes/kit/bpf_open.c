@@ -124,8 +124,7 @@ static void forget_object(const struct bpf_object_skeleton *skeleton)
 			MADV_DONTNEED);
 }
 
-/* Other probes may load theirs meanwhile. */
-static int load_programs(struct bpf_object_skeleton *skeleton)
+int bpf_open__load(struct bpf_object_skeleton *skeleton)
 {
 	int err;
 
@@ -152,7 +151,7 @@ static int load(struct bpf_probe *probe)
 	if (!err)
 		err = kernel_types__write(&probe->types, probe->obj);
 	if (!err)
-		err = load_programs(skeleton);
+		err = bpf_open__load(skeleton);
 	kernel_types__end(&probe->types);
 	return err;
 }

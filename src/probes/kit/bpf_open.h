@@ -10,4 +10,7 @@ int bpf_probe__open(struct probe **out, const struct probe_ops *ops,
 		    const struct probe_request *request, char why[RUN_TEXT]);
 int bpf_probe__close(struct probe *probe, char why[RUN_TEXT]);
 
+/* Loads an object, for ops->open(): meanwhile other probes have their turn, see opening.h. */
+int bpf_open__load(struct bpf_object_skeleton *skeleton);
+
 #endif

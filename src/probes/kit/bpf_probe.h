@@ -56,6 +56,8 @@ struct bpf_probe_ops {
 	void (*count_missed)(struct bpf_probe *probe, bool closes);
 	/* After the window: corrects what no program saw. NULL: nothing. */
 	void (*count_unseen)(const struct bpf_probe *probe, struct run_probe *entry);
+	/* Its programs may change the account of threads, see account_host.h. */
+	bool hosts_account;
 	/* Maps of `why` that the other probes do not have; ends with an empty name. NULL: none. */
 	const struct why_map *why_maps;
 	/*

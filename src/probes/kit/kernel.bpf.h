@@ -119,9 +119,8 @@ static __always_inline __u64 task_switches(struct task_struct *task)
  * keeps the same by the clock of the load average (64eaf50731ac), which stands still when the CPU
  * was fully used and then goes idle, and which runs slower at lower frequencies.
  */
-static __always_inline __u64 task_throttled_ns(struct task_struct *task)
+static __always_inline __u64 throttled_ns(struct cfs_rq *queue)
 {
-	struct cfs_rq *queue = task->se.cfs_rq;
 	__u64 sum, since;
 
 	if (bpf_core_field_exists(queue->throttled_clock_self)) {

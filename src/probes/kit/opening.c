@@ -5,6 +5,10 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include "bpf_probe.h"
+
+enum { ACCOUNTS, HOSTS, LAST };
+
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 void opening__end_turn(void)
@@ -47,46 +51,29 @@ static bool start(pthread_t *thread, struct opening *opening)
 	return !err;
 }
 
-/* Opens the probe whose account others may host: see account_host.h. */
-static void open_account(struct opening openings[], unsigned int nr, bool opened[])
+/* See account_host.h. Those with an order are opened in this thread. */
+static unsigned int order_of(const struct probe_ops *ops)
 {
-	for (unsigned int i = 0; i < nr; i++) {
-		opened[i] = openings[i].ops->accounts;
-		if (opened[i])
-			open_in_turn(&openings[i]);
-	}
-}
-
-/* The last one takes longest, so it goes first, in this thread. */
-static unsigned int choose_first(const struct opening openings[], unsigned int nr,
-				 const bool opened[])
-{
-	while (nr > 1 && (opened[nr - 1] || !openings[nr - 1].ops->bpf))
-		nr--;
-	return nr ? nr - 1 : 0;
+	if (ops->accounts)
+		return ACCOUNTS;
+	return ops->bpf && ops->bpf->hosts_account ? HOSTS : LAST;
 }
 
 void opening__all(struct opening openings[], unsigned int nr)
 {
-	bool started[RUN_PROBES] = { 0 }, opened[RUN_PROBES];
-	unsigned int first;
+	bool started[RUN_PROBES] = { 0 };
 	pthread_t threads[RUN_PROBES];
 
 	/* An arena of each thread would keep the memory that libbpf needs for a moment. */
 	mallopt(M_ARENA_MAX, 1);
 	opening__begin_turn();
-	open_account(openings, nr, opened);
-	first = choose_first(openings, nr, opened);
-	for (unsigned int i = 0; i < nr; i++)
-		if (i != first && !opened[i] && openings[i].ops->bpf)
-			started[i] = start(&threads[i], &openings[i]);
-	/* The first one, then those without a thread. */
-	for (unsigned int n = 0; n < nr; n++) {
-		unsigned int i = (first + n) % nr;
-
-		if (!started[i] && !opened[i])
-			open_in_turn(&openings[i]);
-	}
+	for (unsigned int i = 0; nr > 1 && i < nr; i++)
+		started[i] = openings[i].ops->bpf && order_of(openings[i].ops) == LAST &&
+			     start(&threads[i], &openings[i]);
+	for (unsigned int order = ACCOUNTS; order <= LAST; order++)
+		for (unsigned int i = 0; i < nr; i++)
+			if (!started[i] && order_of(openings[i].ops) == order)
+				open_in_turn(&openings[i]);
 	opening__end_turn();
 	for (unsigned int i = 0; i < nr; i++)
 		if (started[i])

@@ -87,12 +87,15 @@ int find_latscope(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Is the task latscope, or a child that executes nothing else? */
+/*
+ * Is the task latscope, or a child that executes nothing else? Seldom asked, so it may be slow: the
+ * verifier takes longer for loads of pointers than for these calls.
+ */
 static __always_inline bool is_latscope(struct task_struct *task)
 {
-	struct mm_struct *mm = task->mm;
+	__u64 exe = (__u64)BPF_CORE_READ(task, mm, exe_file);
 
-	return mm && (__u64)mm->exe_file == latscope_exe;
+	return exe && exe == latscope_exe;
 }
 
 /* ---- samples ---- */

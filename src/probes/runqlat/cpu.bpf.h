@@ -89,8 +89,11 @@ static __always_inline struct runqlat_clock *other_clock(__u64 now)
 	return clock ? clock : clock_of(1, now);
 }
 
-/* The scheduler's clock of this CPU at `now` (CLOCK_MONOTONIC), at least `stale`; 0: unknown. */
-static __always_inline __u64 scheduler_clock(__u64 now, __u64 stale)
+/*
+ * The scheduler's clock of this CPU at `now` (CLOCK_MONOTONIC), at least `stale`; 0: unknown.
+ * Global, so that the verifier checks it once and not what follows for each way out of it.
+ */
+__noinline __u64 scheduler_clock(__u64 now, __u64 stale)
 {
 	struct runqlat_cpu *here = cpu_here();
 	struct runqlat_clock *clock;

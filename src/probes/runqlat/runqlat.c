@@ -323,6 +323,7 @@ static const struct why_map why_maps[] = {
 
 static const struct bpf_probe_ops ops = {
 	.why_maps = why_maps,
+	.hosts_account = true,
 	.open = runqlat_open,
 	.prepare = runqlat_prepare,
 	.start = runqlat_start,

@@ -282,12 +282,19 @@ __noinline int end_block(struct place *place)
 	return 0;
 }
 
-static __always_inline void add_to_ring(struct place *place, const struct why_turn *turn)
+/* Global for the same reason. */
+__noinline int add_to_ring(struct place *place, const struct why_turn *turn)
 {
-	struct why_turns *ring = &place->ring;
-	struct why_sums *sums = &ring->block.sums;
-	__u64 next = ring->next, ns = turn->end_ns - sums->end_ns, of_nobody;
+	struct why_turns *ring;
+	struct why_sums *sums;
+	__u64 next, ns, of_nobody;
 
+	if (!place || !turn)
+		return 0;
+	ring = &place->ring;
+	sums = &ring->block.sums;
+	next = ring->next;
+	ns = turn->end_ns - sums->end_ns;
 	if (!next) /* its start is unknown; the first blocks begin here */
 		ring->blocks[0].sums.end_ns = ring->supers[0].sums.end_ns = turn->end_ns;
 	if (!next || (__s64)ns < 0)
@@ -307,6 +314,7 @@ static __always_inline void add_to_ring(struct place *place, const struct why_tu
 	ring->next = ++next;
 	if (!(next % WHY_BLOCK))
 		end_block(place);
+	return 0;
 }
 
 /* Interrupts and the hypervisor's time since the turn began; not more than a turn can hold. */

@@ -93,7 +93,8 @@ static __always_inline void note_move(struct task_struct *task)
 /* Called when a wait begins. Without quotas this reads two words. */
 static __always_inline void begin_quota(struct task_struct *task, struct runqlat_task *own)
 {
-	__u64 ns = task_throttled_ns(task);
+	struct cfs_rq *queue = task->se.cfs_rq;
+	__u64 ns = throttled_ns(queue);
 
 	if (!ns)
 		return;
@@ -101,7 +102,7 @@ static __always_inline void begin_quota(struct task_struct *task, struct runqlat
 		own = find_own(task);
 	if (!own)
 		return;
-	own->quota_of = (__u64)task->se.cfs_rq;
+	own->quota_of = (__u64)queue;
 	own->quota_ns = ns;
 }
 
@@ -112,13 +113,14 @@ static __always_inline void begin_quota(struct task_struct *task, struct runqlat
 static __always_inline __u64 end_quota(struct task_struct *task, struct runqlat_task *own,
 				       __u64 most)
 {
-	__u64 ns = task_throttled_ns(task);
+	struct cfs_rq *queue = task->se.cfs_rq;
+	__u64 ns = throttled_ns(queue);
 
 	if (!ns || !own)
 		return 0;
 	if (!own->quota_of)
 		return ns <= most ? ns : 0;
-	if (own->quota_of != (__u64)task->se.cfs_rq)
+	if (own->quota_of != (__u64)queue)
 		return 0;
 	ns -= own->quota_ns;
 	return ns < most ? ns : most;
@@ -596,12 +598,13 @@ __noinline int add_victim_traits(struct place *place, __u32 tid)
 }
 
 /*
- * The task group whose quota made the task wait: its own group or one above it. NULL: more than one
- * of them has a quota, so it is not known which; or the cgroup is of version 1.
+ * The task group whose quota made a task wait: its own `group` or one above it. NULL: more than one
+ * of them has a quota, so it is not known which; or the cgroup is not of version 2, with this root.
  */
-static __always_inline struct task_group *limited_group(struct task_struct *task)
+static __always_inline struct task_group *limited_group(struct task_group *group,
+							const struct cgroup_root *root)
 {
-	struct task_group *group = task->se.cfs_rq->tg, *found = NULL;
+	struct task_group *found = NULL;
 
 	if (!bpf_core_field_exists(group->cfs_bandwidth))
 		return NULL;
@@ -614,19 +617,23 @@ static __always_inline struct task_group *limited_group(struct task_struct *task
 		}
 		group = BPF_CORE_READ(group, parent);
 	}
-	if (group || BPF_CORE_READ(found, css.cgroup, root) != task->cgroups->dfl_cgrp->root)
-		return NULL;
-	return found;
+	return group || BPF_CORE_READ(found, css.cgroup, root) != root ? NULL : found;
 }
 
-/* Gives the time that the victim was out of quota to the cgroup that has it. */
-static __noinline int add_quota(struct place *place, struct task_struct *victim, __u64 ns)
+/*
+ * Gives the time that the victim, of this task group, was out of quota to the cgroup that has it.
+ * Global, so that the verifier checks it once.
+ */
+__noinline int add_quota(struct place *place, __u64 of, __u64 root, __u64 ns)
 {
-	struct why_scratch *scratch = &place->scratch;
-	struct task_group *group = limited_group(victim);
+	struct task_group *group = limited_group((void *)of, (void *)root);
+	struct why_scratch *scratch;
 	__u64 id, period, percent;
 	struct why_sum *sum;
 
+	if (!place)
+		return 0;
+	scratch = &place->scratch;
 	scratch->part_ns[WHY_RUNQLAT_QUOTA] = ns;
 	if (!group || !ns) {
 		scratch->unnamed_ns[WHY_RUNQLAT_QUOTA] = ns;
@@ -670,7 +677,8 @@ static __always_inline void divide(struct place *place, const struct slow *slow)
 	before -= early;
 	here -= quota + (budget - early);
 	if (quota)
-		add_quota(place, victim, quota);
+		add_quota(place, (__u64)BPF_CORE_READ(victim, se.cfs_rq, tg),
+			  (__u64)BPF_CORE_READ(victim, cgroups, dfl_cgrp, root), quota);
 	scratch->part_ns[WHY_RUNQLAT_BUDGET] = budget;
 	walk->high = slow->now;
 	walk->low = slow->now - here;
@@ -684,23 +692,32 @@ static __always_inline void divide(struct place *place, const struct slow *slow)
 	scratch->part_ns[WHY_RUNQLAT_UNKNOWN] = slow->ns - known;
 }
 
+/* Is a wait to be explained? Global, so that the verifier checks what follows once. */
+__noinline int begin_slow(struct place *place, __u64 ns)
+{
+	bool counts;
+
+	if (!config.why || !place || !why_begin(ns, &counts))
+		return 0;
+	why_clear(&place->scratch, counts);
+	return 1;
+}
+
 static __always_inline void explain(void *ctx, const struct slow *slow)
 {
-	struct place *place = place_of(bpf_get_smp_processor_id());
-	struct why_cell *cell;
-	bool counts;
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct place *place = place_of(cpu);
+	struct why_cell *cell = bpf_map_lookup_elem(&why_cells, &cpu);
 
 	if (is_latscope(slow->victim)) {
 		why_begin_own(slow->ns);
 		return;
 	}
-	cell = why_begin(slow->ns, &counts);
-	if (!place || !cell)
+	if (!cell || !place || !begin_slow(place, slow->ns))
 		return;
-	why_clear(&place->scratch, counts);
 	divide(place, slow);
 	why_add_all(cell, &place->scratch, &place->walk.victim, OF_CULPRITS);
-	if (!counts || slow->ns >= why_control.event_ns)
+	if (!place->scratch.counts || slow->ns >= why_control.event_ns)
 		send_event(ctx, cell, slow, &place->walk.victim, &place->scratch);
 }
 

@@ -13,7 +13,7 @@
 #include <core/clock.h>
 #include <host/pid_namespace.h>
 #include <probes/kit/account_host.h>
-#include <probes/kit/bpf_probe.h>
+#include <probes/kit/bpf_open.h>
 #include <probes/kit/kernel.h>
 #include <probes/kit/methods.h>
 #include <probes/kit/tracing.h>
@@ -208,11 +208,15 @@ static void set_control(struct where *where)
 
 static int load(struct where *where, const struct lat_config *config)
 {
+	struct kernel_types types;
 	int err;
 
-	where->skel = where_bpf__open();
-	if (!where->skel)
-		return -errno;
+	kernel_types__begin(&types);
+	where->skel = where_bpf__open_opts(&types.options);
+	if (!where->skel) {
+		err = -errno;
+		goto end_types;
+	}
 	memcpy((void *)&where->skel->rodata->config, config, sizeof(*config));
 	where->sees_locks = kernel__has_tracepoint("contention_begin");
 	where->has_delayed = kernel__has_member("sched_entity", "sched_delayed");
@@ -223,9 +227,13 @@ static int load(struct where *where, const struct lat_config *config)
 	if (!err)
 		err = make_lines(where);
 	if (!err)
-		err = bpf_object__load_skeleton(where->skel->skeleton);
+		err = kernel_types__write(&types, where->skel->obj);
+	if (!err)
+		err = bpf_open__load(where->skel->skeleton);
 	if (!err)
 		set_control(where);
+end_types:
+	kernel_types__end(&types);
 	return err;
 }
 
