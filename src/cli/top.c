@@ -2,8 +2,11 @@
 #include "top.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <store/rundb.h>
 #include <tui/replay.h>
@@ -98,6 +101,52 @@ static char **record_line(const struct top_command *command, int argc, char **ar
 	return line;
 }
 
+/* A file in memory takes the errors while there is a screen. */
+static int hold_errors(struct top_command *command)
+{
+	int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	int file = memfd_create("latscope", MFD_CLOEXEC);
+	int err = kept < 0 || file < 0 || dup2(file, STDERR_FILENO) < 0 ? -errno : 0;
+
+	if (file >= 0)
+		close(file);
+	if (kept >= 0 && err)
+		close(kept);
+	command->errors = err ? 0 : kept;
+	return err;
+}
+
+/* Only by calls that the filter of system calls allows. */
+static void print_errors(struct top_command *command)
+{
+	char text[4096];
+	off_t at = 0;
+	ssize_t got;
+
+	while ((got = pread(STDERR_FILENO, text, sizeof(text), at)) > 0) {
+		at += got;
+		if (write(command->errors, text, (size_t)got) != got)
+			break;
+	}
+	dup2(command->errors, STDERR_FILENO);
+	close(command->errors);
+	command->errors = 0;
+}
+
+static int open_screen(struct top_command *command)
+{
+	int err = hold_errors(command);
+
+	if (!err)
+		err = live__open(command->live, command->without_why ? "loading the probes ..."
+								     : "loading why ...");
+	if (!err)
+		return EXIT_DONE;
+	top__hide(command);
+	log__error("cannot show a screen", strerror(-err), NULL);
+	return EXIT_ERROR;
+}
+
 int top__begin(struct top_command *command, int argc, char **argv)
 {
 	int code = check_terminal(), err;
@@ -114,19 +163,16 @@ int top__begin(struct top_command *command, int argc, char **argv)
 		return EXIT_ERROR;
 	}
 	command->live->where = command->options->output ? command->options->output : OUTPUT_DIR;
-	log__progress("top: starting the probes");
-	return EXIT_DONE;
+	return open_screen(command);
 }
 
 int top__show(struct top_command *command, const struct run *run, struct recording *recording,
 	      struct session_config *config)
 {
-	int err;
+	int err = live__show(command->live, run);
 
-	log__progress_end();
-	err = live__open(command->live, run);
 	if (err) {
-		live__close(command->live);
+		top__hide(command);
 		log__error("cannot show a screen", strerror(-err), NULL);
 		return EXIT_ERROR;
 	}
@@ -137,12 +183,16 @@ int top__show(struct top_command *command, const struct run *run, struct recordi
 
 void top__hide(struct top_command *command)
 {
-	if (command->live)
-		live__close(command->live);
+	if (!command->live)
+		return;
+	live__close(command->live);
+	if (command->errors)
+		print_errors(command);
 }
 
 void top__end(struct top_command *command)
 {
+	top__hide(command);
 	if (command->live)
 		tui_recorder__end(&command->live->recorder);
 	free(command->live);

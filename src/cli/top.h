@@ -13,6 +13,7 @@ struct top_command {
 	bool without_why;
 	bool default_splits; /* --by was not given */
 	struct live *live; /* NULL until top__begin() */
+	int errors; /* the standard error, while the screen is there */
 	struct options *options;
 };
 
@@ -23,19 +24,20 @@ int top__check(struct top_command *command);
 int top__replay(const struct top_command *command);
 
 /*
- * Checks the terminal and starts the process that records on request; before anything is opened.
- * argv: the command line, from which a recording takes its options. Returns an exit code.
+ * Starts the process that records on request, and opens the screen; before anything else is opened.
+ * Errors are printed when it is closed. argv: the command line, from which a recording takes its
+ * options. Returns an exit code.
  */
 int top__begin(struct top_command *command, int argc, char **argv);
 
-/* Opens the screen; before the window. Returns an exit code. */
+/* Shows the probes on the screen; before the window. Returns an exit code. */
 int top__show(struct top_command *command, const struct run *run, struct recording *recording,
 	      struct session_config *config);
 
 /* Restores the terminal; may be called twice. */
 void top__hide(struct top_command *command);
 
-/* Ends a recording that runs. */
+/* The same, and ends a recording that runs. */
 void top__end(struct top_command *command);
 
 #endif

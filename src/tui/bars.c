@@ -17,12 +17,13 @@
 #include "paint.h"
 
 #define HEADER 4 /* lines */
-#define HEADER_PRESSURE 33 /* column */
-#define HEADER_PROBES 49 /* column of the probes' numbers */
+#define NARROW 78 /* columns: fewer leave out numbers */
+#define WIDE 130 /* columns: as many show percentiles, and causes in words */
+#define LEAST_LEGEND 80
 #define WAITED 7 /* columns, with a space before it */
-#define LEAST_NAME 18
+#define P99 12 /* the same */
+#define LEAST_NAME 14
 #define MOST_NAME 36
-#define LEAST_BAR 30
 #define MOST_BAR 60
 #define TEXT (RUN_TEXT + BAR_NAME)
 
@@ -136,6 +137,17 @@ void bars_view__choose_split(struct view *view)
 
 /* ---- header ---- */
 
+/* Columns of the pressure, and of the probes' numbers. */
+static int pressure_at(void)
+{
+	return COLS < NARROW ? 21 : 31;
+}
+
+static int probes_at(void)
+{
+	return COLS < NARROW ? 37 : 47;
+}
+
 static void draw_pressure(const struct view *view, int y, enum model_resource resource)
 {
 	const struct model *model = &view->model;
@@ -143,46 +155,76 @@ static void draw_pressure(const struct view *view, int y, enum model_resource re
 	char text[UNITS_TEXT];
 
 	if (model->stalls_known[resource])
-		paint__format(y, HEADER_PRESSURE, HEADER_PROBES - HEADER_PRESSURE, PAINT_PLAIN,
+		paint__format(y, pressure_at(), probes_at() - pressure_at() - 1, PAINT_PLAIN,
 			      "pressure %s", units__ratio(text, share < 1 ? share : 1));
+}
+
+/* After the point: fewer of large numbers, so that they take as many columns. */
+static int decimals(double value, int most)
+{
+	for (double next = 10; most && value >= next; next *= 10)
+		most--;
+	return most;
 }
 
 /* How many threads waited, on average. */
 static void draw_waiting(const struct view *view, int y, const char *name, uint64_t waited_ns)
 {
+	double waiting = (double)waited_ns / (double)length_ns(&view->model);
+
 	paint__text(y, 0, 8, PAINT_STRONG, name);
-	paint__format(y, 8, HEADER_PRESSURE - 8, PAINT_PLAIN, "%6.2f waiting",
-		      (double)waited_ns / (double)length_ns(&view->model));
+	paint__format(y, 8, pressure_at() - 8, PAINT_PLAIN, "%4.*f waiting", decimals(waiting, 2),
+		      waiting);
 }
 
-/* The probes that have histograms, one in each line. */
+/* A probe that has histograms: in one unit, so that the probes can be compared. */
+static void draw_probe(const struct view *view, int y, unsigned int at)
+{
+	const struct run_probe *probe = &view->model.run->probes[at];
+	int x = probes_at(), room = COLS - x;
+	char rate[UNITS_TEXT], p99[UNITS_TEXT];
+	struct summary summary;
+	double waited;
+
+	summary__of(&summary, &view->model.data[at].metrics[0].hist);
+	waited = 1e3 * (double)summary.sum_ns / (double)length_ns(&view->model);
+	paint__format(y, x, room, PAINT_PLAIN, "%u %-7.7s %6.*f ms/s", at + 1, probe->name,
+		      waited < 1e4, waited);
+	if (COLS >= NARROW)
+		paint__format(y, x + 22, room - 22, PAINT_DIM, "p99 %s",
+			      summary.events
+				      ? units__ns(p99, (double)summary.quantiles_ns[SUMMARY_P99])
+				      : "-");
+	if (COLS >= WIDE)
+		paint__format(y, x + 36, room - 36, PAINT_DIM, "%s, %s",
+			      units__rate(rate,
+					  summary__rate(summary.events, length_ns(&view->model))),
+			      probe->metrics[0].what);
+}
+
 static void draw_probes(const struct view *view, int y)
 {
 	const struct run *run = view->model.run;
-	char rate[UNITS_TEXT], p99[UNITS_TEXT];
-	struct summary summary;
 	int line = 0;
 
 	for (unsigned int i = 0; i < run->nr_probes && line < HEADER; i++) {
-		if (!run->probes[i].nr_metrics || run->probes[i].refused[0])
-			continue;
-		summary__of(&summary, &view->model.data[i].metrics[0].hist);
-		paint__format(
-			y + line++, HEADER_PROBES, COLS - HEADER_PROBES, PAINT_DIM,
-			"%u %-7.7s %9s p99 %s", i + 1, run->probes[i].name,
-			units__rate(rate, summary__rate(summary.events, length_ns(&view->model))),
-			summary.events ? units__ns(p99, (double)summary.quantiles_ns[SUMMARY_P99])
-				       : "-");
+		if (run->probes[i].refused[0])
+			paint__format(y + line++, probes_at(), COLS - probes_at(), PAINT_ALERT,
+				      "%u %-7.7s cannot run", i + 1, run->probes[i].name);
+		else if (run->probes[i].nr_metrics)
+			draw_probe(view, y + line++, i);
 	}
 }
 
 static void draw_header(const struct view *view, int y)
 {
 	const uint64_t *ns = view->bars.ns;
+	double run = (double)ns[BAR_CPU] / (double)length_ns(&view->model);
 
 	draw_waiting(view, y, "CPU", ns[BAR_READY]);
-	paint__format(y, 22, HEADER_PRESSURE - 22, PAINT_PLAIN, ", %.2f run",
-		      (double)ns[BAR_CPU] / (double)length_ns(&view->model));
+	if (COLS >= NARROW)
+		paint__format(y, 20, pressure_at() - 21, PAINT_PLAIN, ", %.*f run",
+			      decimals(run, 2), run);
 	draw_waiting(view, y + 1, "memory", ns[BAR_MEMORY]);
 	draw_waiting(view, y + 2, "disk", ns[BAR_DISK]);
 	draw_waiting(view, y + 3, "locks", ns[BAR_LOCK] + ns[BAR_FUTEX]);
@@ -192,33 +234,48 @@ static void draw_header(const struct view *view, int y)
 	draw_probes(view, y);
 }
 
-static void draw_legend(int y)
+/* Returns the lines that it takes. */
+static int draw_legend(int y)
 {
-	int x = 0;
+	int x = 0, lines = COLS < LEAST_LEGEND ? 2 : 1;
 
 	for (unsigned int i = 0; i < BAR_PARTS; i++) {
+		if (lines == 2 && i == BAR_PARTS / 2) {
+			y++;
+			x = 0;
+		}
 		paint__part(y, x, 1, i);
 		x += 2 + paint__text(y, x + 2, COLS - x - 2, PAINT_PLAIN, bar_looks[i].name) + 2;
 	}
+	return lines;
 }
 
 /* ---- rows ---- */
 
 struct columns {
-	int name, bar, text; /* widths */
+	int name, bar, p99, text; /* widths */
 };
 
-static struct columns columns_of(void)
+/* Has it a histogram of each row? */
+static bool has_p99(const struct view *view, unsigned int probe)
 {
-	struct columns columns = { .bar = COLS * 2 / 5, .name = COLS / 5 };
+	const struct run_probe *of = &view->model.run->probes[probe];
 
-	columns.bar = columns.bar < LEAST_BAR  ? LEAST_BAR
-		      : columns.bar > MOST_BAR ? MOST_BAR
-					       : columns.bar;
+	return COLS >= WIDE && of->nr_metrics && !of->refused[0] && of->by & 1U << view->bars.by;
+}
+
+static struct columns columns_of(const struct view *view)
+{
+	struct columns columns = { .bar = COLS * (COLS < WIDE ? 4 : 3) / 10,
+				   .name = COLS * 9 / 40 };
+
+	columns.bar = columns.bar > MOST_BAR ? MOST_BAR : columns.bar;
 	columns.name = columns.name < LEAST_NAME  ? LEAST_NAME
 		       : columns.name > MOST_NAME ? MOST_NAME
 						  : columns.name;
-	columns.text = COLS - columns.name - 1 - columns.bar - WAITED - 1;
+	for (unsigned int i = 0; i < view->model.run->nr_probes; i++)
+		columns.p99 += has_p99(view, i) ? P99 : 0;
+	columns.text = COLS - columns.name - 1 - columns.bar - WAITED - columns.p99 - 1;
 	return columns;
 }
 
@@ -252,6 +309,56 @@ static const char *cause_of(const struct view *view, const struct bar *bar)
 	return bar->cause[0] ? bar->cause : NULL;
 }
 
+/* "50.0 % for a futex, ended by holder (101)": most of its waits. */
+static void describe_wait(const struct view *view, const struct bar *bar, char text[TEXT])
+{
+	enum bar_part largest = bar__largest(bar);
+	const char *cause = cause_of(view, bar), *before = "";
+	char share[UNITS_TEXT];
+
+	if (cause)
+		before = largest == BAR_READY ? ", behind " : ", ended by ";
+	snprintf(text, TEXT, "%s %s%s%s", units__share(share, bar->waits_ns[largest], bar->life_ns),
+		 strstr(bar_looks[largest].what, "for"), before, cause ? cause : "");
+}
+
+/* The row of a probe that is of the same process, thread or cgroup. */
+static const struct run_key *key_of(const struct run_data *data, unsigned int by,
+				    const struct bar *bar)
+{
+	for (size_t i = 0; i < data->nr_keys; i++) {
+		const struct run_key *key = &data->keys[i];
+
+		if (key->key.by == by && !key->key.metric &&
+		    (by == LAT_BY_CGROUP ? !strcmp(key->name, bar->name) : key->key.id == bar->id))
+			return key;
+	}
+	return NULL;
+}
+
+static int draw_p99(const struct view *view, const struct bar *bar, int y, int x,
+		    enum paint_style style)
+{
+	struct summary summary;
+	struct lat_hist hist;
+	char text[UNITS_TEXT];
+
+	for (unsigned int i = 0; i < view->model.run->nr_probes; i++) {
+		const struct run_key *key;
+
+		if (!has_p99(view, i))
+			continue;
+		key = key_of(&view->model.data[i], view->bars.by, bar);
+		if (key && key->hist.nr) {
+			summary__of(&summary, sparse__expand(&key->hist, &hist));
+			paint__right(y, x, P99, style,
+				     units__ns(text, (double)summary.quantiles_ns[SUMMARY_P99]));
+		}
+		x += P99;
+	}
+	return x;
+}
+
 static void draw_row(const struct view *view, const struct bar *bar, int y,
 		     const struct columns *columns, bool chosen)
 {
@@ -260,7 +367,7 @@ static void draw_row(const struct view *view, const struct bar *bar, int y,
 	int x = columns->name + 1;
 	const char *cause = cause_of(view, bar);
 	enum bar_part largest = bar__largest(bar);
-	char share[UNITS_TEXT];
+	char text[TEXT], share[UNITS_TEXT];
 
 	if (chosen)
 		paint__line(y, 0, COLS, style);
@@ -268,15 +375,24 @@ static void draw_row(const struct view *view, const struct bar *bar, int y,
 	bar__cells(bar, (unsigned int)columns->bar, cells);
 	for (unsigned int i = 0; i < BAR_PARTS; x += (int)cells[i++])
 		paint__part(y, x, (int)cells[i], i);
+	x = columns->name + 1 + columns->bar;
 	paint__right(y, x, WAITED, style, units__share(share, bar__waited(bar), bar->life_ns));
-	if (largest != BAR_IDLE)
-		paint__format(y, x + WAITED + 1, columns->text, style, "%s%s%s",
-			      bar_looks[largest].name, cause ? " < " : "", cause ? cause : "");
+	x = draw_p99(view, bar, y, x + WAITED, style) + 1;
+	if (largest == BAR_IDLE)
+		return;
+	if (COLS >= WIDE)
+		describe_wait(view, bar, text);
+	else
+		snprintf(text, sizeof(text), "%s%s%s", bar_looks[largest].name, cause ? " < " : "",
+			 cause ? cause : "");
+	paint__text(y, x, columns->text, style, text);
 }
 
 static void draw_head(const struct view *view, int y, const struct columns *columns)
 {
 	unsigned int sort = view->bars.sort;
+	int x = columns->name + 1 + columns->bar;
+	char title[RUN_NAME + 8];
 
 	paint__line(y, 0, COLS, PAINT_BAR);
 	paint__format(y, 0, columns->name, PAINT_BAR, "%s%s", split__name(view->bars.by),
@@ -284,13 +400,23 @@ static void draw_head(const struct view *view, int y, const struct columns *colu
 	paint__format(y, columns->name + 1, columns->bar, PAINT_BAR, "its time%s%s",
 		      sort && sort <= BAR_PARTS ? ", sorted by " : "",
 		      sort && sort <= BAR_PARTS ? bar_looks[sort - 1].name : "");
-	paint__right(y, columns->name + 1 + columns->bar, WAITED, PAINT_BAR,
-		     sort ? "waited" : "*waited");
-	paint__text(y, COLS - columns->text, columns->text, PAINT_BAR, "most for < because of");
+	paint__right(y, x, WAITED, PAINT_BAR, sort ? "waited" : "*waited");
+	x += WAITED;
+	for (unsigned int i = 0; i < view->model.run->nr_probes; i++) {
+		if (!has_p99(view, i))
+			continue;
+		snprintf(title, sizeof(title), "%.7s p99", view->model.run->probes[i].name);
+		paint__right(y, x, P99, PAINT_BAR, title);
+		x += P99;
+	}
+	paint__text(y, x + 1, columns->text, PAINT_BAR,
+		    COLS < WIDE ? "most for < because of" : "most of it, and because of");
 }
 
 static const char *why_empty(const struct view *view)
 {
+	if (view->loading)
+		return view->loading;
 	if (!view->model.has_frame)
 		return "waiting for the first interval";
 	return view->filter[0] ? "no name contains the filter" : "nothing ran or waited";
@@ -310,7 +436,7 @@ static void keep_cursor_in_view(struct view *view)
 
 static void draw_table(struct view *view, int y, int lines)
 {
-	const struct columns columns = columns_of();
+	const struct columns columns = columns_of(view);
 	const struct bars *bars = &view->bars.bars;
 	size_t i;
 
@@ -329,14 +455,14 @@ static void draw_table(struct view *view, int y, int lines)
 
 int bars_view__draw(struct view *view, int y, int lines)
 {
-	int err = make(view);
+	int err = make(view), taken = HEADER;
 
 	if (err)
 		return err;
 	if (view->model.has_frame)
 		draw_header(view, y);
-	draw_legend(y + HEADER);
-	draw_table(view, y + HEADER + 1, lines - HEADER - 1);
+	taken += draw_legend(y + taken);
+	draw_table(view, y + taken, lines - taken);
 	return 0;
 }
 
@@ -345,24 +471,17 @@ void bars_view__say(const struct view *view, int y)
 {
 	const struct bars *bars = &view->bars.bars;
 	const struct bar *bar = view->cursor < bars->nr ? &bars->bars[view->cursor] : NULL;
-	enum bar_part largest = bar ? bar__largest(bar) : BAR_IDLE;
-	const char *cause = bar ? cause_of(view, bar) : NULL;
-	char waited[UNITS_TEXT], most[UNITS_TEXT];
+	char waited[UNITS_TEXT], text[TEXT];
 
 	if (!bar)
 		return;
-	if (largest == BAR_IDLE) {
+	if (bar__largest(bar) == BAR_IDLE) {
 		paint__format(y, 0, COLS, PAINT_PLAIN, "%s did not wait", bar->name);
 		return;
 	}
-	paint__format(y, 0, COLS, PAINT_PLAIN, "%s waited %s of its time, %s %s%s%s", bar->name,
-		      units__share(waited, bar__waited(bar), bar->life_ns),
-		      units__share(most, bar->waits_ns[largest], bar->life_ns),
-		      strstr(bar_looks[largest].what, "for"),
-		      largest == BAR_READY ? (cause ? ", behind " : "")
-		      : cause		   ? ", ended by "
-					   : "",
-		      cause ? cause : "");
+	describe_wait(view, bar, text);
+	paint__format(y, 0, COLS, PAINT_PLAIN, "%s waited %s of its time, %s", bar->name,
+		      units__share(waited, bar__waited(bar), bar->life_ns), text);
 }
 
 /* ---- one row ---- */
@@ -406,16 +525,19 @@ static int print_one(const struct view *view, FILE *out)
 	return err;
 }
 
+/* The text, then its slow events. */
 static void draw_text(struct view *view, int y, const char *text)
 {
-	size_t at = 0, nr = 0;
+	size_t at = 0, lines = 0, nr;
 
 	for (const char *end = text; (end = strchr(end, '\n')); end++)
-		nr++;
+		lines++;
+	nr = detail__draw_slow(view, y, 0, lines);
 	if (nr <= view->lines)
 		view->scroll = 0;
 	else if (view->scroll > nr - view->lines)
 		view->scroll = nr - view->lines;
+	detail__draw_slow(view, y, (int)view->lines, lines);
 	for (; *text && at < view->scroll + view->lines; at++) {
 		size_t length = strcspn(text, "\n");
 

@@ -147,17 +147,17 @@ static void put_victims(struct detail *detail, const struct model_pair *const *p
 		    units__ns(time, (double)pairs[i]->ns));
 }
 
-static bool is_event_of(const struct view *view, const struct why_slow *slow)
+static bool is_event_of(const struct why_slow *slow, unsigned int by, uint64_t id, const char *name)
 {
-	switch (view->by) {
+	switch (by) {
 	case LAT_BY_PROCESS:
-		return (uint64_t)slow->pid == view->key.id;
+		return (uint64_t)slow->pid == id;
 	case LAT_BY_THREAD:
-		return (uint64_t)slow->tid == view->key.id;
+		return (uint64_t)slow->tid == id;
 	case LAT_BY_CGROUP:
-		return !strcmp(slow->cgroup, view->name);
+		return !strcmp(slow->cgroup, name);
 	case LAT_BY_DISK:
-		return !strcmp(slow->disk, view->name);
+		return !strcmp(slow->disk, name);
 	default:
 		return false;
 	}
@@ -203,20 +203,44 @@ static void put_event(struct detail *detail, const struct why_slow *slow)
 	put_stack(detail, (uint64_t)slow->stack_pid, slow->user_stack);
 }
 
-static void put_events(struct detail *detail)
+/* Those of a probe in this frame that are of the key; NULL: all. */
+static void put_events(struct detail *detail, unsigned int probe, unsigned int by, uint64_t id,
+		       const char *name)
 {
-	const struct model_why *why = &detail->view->model.why[detail->view->probe];
+	const struct model_why *why = &detail->view->model.why[probe];
 	bool has_title = false;
 
+	detail->probe = &detail->view->model.run->probes[probe];
 	for (unsigned int i = 0; i < why->nr_events; i++) {
-		if (!is_event_of(detail->view, &why->events[i]))
+		if (name && !is_event_of(&why->events[i], by, id, name))
 			continue;
 		if (!has_title)
-			put(detail, PAINT_BAR, "%s",
+			put(detail, PAINT_BAR, "%s: %s", detail->probe->name,
 			    "slow events: time, latency, parts; who made it wait");
 		has_title = true;
 		put_event(detail, &why->events[i]);
 	}
+}
+
+static void put_events_of_key(struct detail *detail)
+{
+	const struct view *view = detail->view;
+
+	put_events(detail, view->probe, view->by, view->key.id, view->name);
+}
+
+size_t detail__draw_slow(const struct view *view, int y, int lines, size_t at)
+{
+	const struct bar *bar = &view->bars.chosen;
+	struct detail detail = {
+		.view = view, .y = y, .lines = lines, .skip = view->scroll, .at = at
+	};
+
+	if (view->page == PAGE_TABLE)
+		put_events(&detail, view->probe, 0, 0, NULL);
+	for (unsigned int i = 0; view->page == PAGE_BAR && i < view->model.run->nr_probes; i++)
+		put_events(&detail, i, view->bars.by, bar->id, bar->name);
+	return detail.at;
 }
 
 /* The pairs of the whole window. */
@@ -270,7 +294,7 @@ static void put_why(struct detail *detail)
 	if (run_by && run_by - 1 != detail->view->by) {
 		put(detail, PAINT_DIM, "slow samples are explained by %s, not by %s",
 		    split__name(run_by - 1), split__name(detail->view->by));
-		put_events(detail);
+		put_events_of_key(detail);
 		return;
 	}
 	nr = choose(detail, is_victim, &pairs);
@@ -285,7 +309,7 @@ static void put_why(struct detail *detail)
 	if (nr)
 		put_victims(detail, pairs, nr);
 	free(pairs);
-	put_events(detail);
+	put_events_of_key(detail);
 	put_whole(detail);
 }
 

@@ -98,19 +98,33 @@ static void open_detail(struct view *view)
 	view->page = PAGE_DETAIL;
 }
 
-/* From the bars to the first probe, and from the last one back. */
-static void choose_next(struct view *view)
+/* Views in the order of Tab: the bars, then probe N - 1 in place N. */
+static bool is_view(const struct view *view, unsigned int place)
+{
+	const struct run_probe *probes = view->model.run->probes;
+
+	if (!place)
+		return bars_view__has(view);
+	return probes[place - 1].nr_metrics && !probes[place - 1].refused[0];
+}
+
+static void choose_next(struct view *view, bool back)
 {
 	bool is_bars = view->page == PAGE_BARS || view->page == PAGE_BAR;
-	unsigned int nr = view->model.run->nr_probes, next = is_bars ? 0 : view->probe + 1;
+	unsigned int places = view->model.run->nr_probes + 1, at = is_bars ? 0 : view->probe + 1;
 
-	for (; next < nr; next++)
-		if (view->model.run->probes[next].nr_metrics && view__choose_probe(view, next))
-			return;
-	for (next = 0; next < nr && !view__choose_probe(view, next); next++)
-		;
-	if (bars_view__has(view))
+	for (unsigned int i = 0; i < places; i++) {
+		at = (at + (back ? places - 1 : 1)) % places;
+		if (is_view(view, at))
+			break;
+	}
+	if (!is_view(view, at))
+		return;
+	if (at)
+		view__choose_probe(view, at - 1);
+	else
 		view->page = PAGE_BARS;
+	view->cursor = view->first = 0;
 }
 
 static enum view_action press_on_any_page(struct view *view, int key)
@@ -137,7 +151,8 @@ static enum view_action press_on_any_page(struct view *view, int key)
 		view->page = PAGE_HELP;
 		return ACTION_NONE;
 	case '\t':
-		choose_next(view);
+	case KEY_BTAB:
+		choose_next(view, key == KEY_BTAB);
 		return ACTION_NONE;
 	case CTRL_L:
 		clearok(curscr, TRUE);

@@ -7,9 +7,11 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <core/clock.h>
 #include <core/units.h>
+#include <session/signals.h>
 
 static const uint64_t intervals_ns[] = { 100000000ULL,	200000000ULL,  500000000ULL,  1000000000ULL,
 					 2000000000ULL, 5000000000ULL, 10000000000ULL };
@@ -100,20 +102,34 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000ULL + (uint64_t)time.tv_nsec;
 }
 
-int live__open(struct live *live, const struct run *run)
+int live__open(struct live *live, const char *loading)
+{
+	static const struct run none;
+	sigset_t before;
+	int signals = signals__hold(&before), err;
+
+	if (signals < 0)
+		return signals;
+	close(signals);
+	live->view.model.run = &none;
+	live->view.loading = loading;
+	err = view__open(&live->view);
+	if (!err)
+		view__draw(&live->view);
+	return err;
+}
+
+int live__show(struct live *live, const struct run *run)
 {
 	struct epoll_event event = { .events = EPOLLIN };
-	int err;
 
+	live->view.loading = NULL;
 	live->view.model.run = run;
 	live->view.interval_ns = run->interval_ns;
-	live->watcher = (struct session_watcher){ .ready = handle_input,
+	live->watcher = (struct session_watcher){ .fd = live->view.terminal.ready,
+						  .ready = handle_input,
 						  .arg = live,
 						  .calls = { .terminal = true } };
-	err = view__open(&live->view);
-	if (err)
-		return err;
-	live->watcher.fd = live->view.terminal.ready;
 	if (live->recorder.socket >= 0 &&
 	    epoll_ctl(live->watcher.fd, EPOLL_CTL_ADD, live->recorder.socket, &event))
 		return -errno;

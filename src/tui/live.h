@@ -18,8 +18,14 @@ struct live {
 	const char *where; /* directory of recordings, for messages */
 };
 
-/* Opens the screen for the probes of the run. 0 or -errno; call live__close() in either case. */
-int live__open(struct live *live, const struct run *run);
+/*
+ * Opens the screen before there are probes: it says that they are loaded. Signals that end a window
+ * wait from now on. 0 or -errno; call live__close() in either case.
+ */
+int live__open(struct live *live, const char *loading);
+
+/* Shows the probes of the run. 0 or -errno. */
+int live__show(struct live *live, const struct run *run);
 
 /* Restores the terminal. */
 void live__close(struct live *live);

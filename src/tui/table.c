@@ -26,6 +26,14 @@ static const struct {
 };
 #define NUMBERS (sizeof(number_columns) / sizeof(number_columns[0]))
 
+/* Those that fit. */
+static int numbers(void)
+{
+	int fit = (COLS - LEAST_NAME) / NUMBER;
+
+	return fit < (int)NUMBERS ? fit : (int)NUMBERS;
+}
+
 static double value_of(const struct summary *summary, enum view_sort sort)
 {
 	switch (sort) {
@@ -126,10 +134,10 @@ static void draw_head(const struct view *view, int y, int name)
 	paint__line(y, 0, COLS, PAINT_BAR);
 	paint__format(y, 0, name, PAINT_BAR, "%s%s", split__name(view->by),
 		      view->sort == SORT_NAME ? " *" : "");
-	for (size_t i = 0; i < NUMBERS; i++) {
+	for (int i = 0; i < numbers(); i++) {
 		snprintf(title, sizeof(title), "%s%s",
 			 view->sort == number_columns[i].sort ? "*" : "", number_columns[i].title);
-		paint__right(y, name + NUMBER * (int)i, NUMBER, PAINT_BAR, title);
+		paint__right(y, name + NUMBER * i, NUMBER, PAINT_BAR, title);
 	}
 }
 
@@ -142,11 +150,11 @@ static void draw_row(const struct run_key *key, int y, int name, enum paint_styl
 	if (style == PAINT_CHOSEN)
 		paint__line(y, 0, COLS, style);
 	paint__name(y, 0, name, style, key->name);
-	for (size_t i = 0; i < NUMBERS; i++) {
+	for (int i = 0; i < numbers(); i++) {
 		enum view_sort column = number_columns[i].sort;
 		double value = value_of(&summary, column);
 
-		paint__right(y, name + NUMBER * (int)i, NUMBER, style,
+		paint__right(y, name + NUMBER * i, NUMBER, style,
 			     column == SORT_EVENTS ? units__short_count(text, summary.events)
 						   : units__ns(text, value));
 	}
@@ -169,9 +177,8 @@ static const char *why_empty(const struct view *view)
 
 int table_view__draw(struct view *view, int y, int lines)
 {
-	int name = COLS - NUMBER * (int)NUMBERS, err;
+	int name = COLS - NUMBER * numbers(), err;
 
-	name = name < LEAST_NAME ? LEAST_NAME : name;
 	view->lines = lines > 1 ? (size_t)lines - 1 : 1;
 	err = collect_rows(view);
 	if (err)
@@ -180,6 +187,8 @@ int table_view__draw(struct view *view, int y, int lines)
 	draw_head(view, y, name);
 	if (!view->nr_rows)
 		paint__text(y + 1, 0, COLS, PAINT_DIM, why_empty(view));
+	if (!view->model.run->probes[view->probe].by)
+		detail__draw_slow(view, y + 2, lines - 2, 0);
 	for (size_t i = 0; i < view->lines && view->first + i < view->nr_rows; i++)
 		draw_row(view->rows[view->first + i].key, y + 1 + (int)i, name,
 			 view->first + i == view->cursor ? PAINT_CHOSEN : PAINT_PLAIN);

@@ -11,8 +11,8 @@
 
 #include <core/run.h>
 
-#define TERMINAL_LINES 24 /* the smallest screen */
-#define TERMINAL_COLUMNS 80
+#define TERMINAL_LINES 20 /* the smallest screen */
+#define TERMINAL_COLUMNS 60
 
 /* Results of terminal__next() that are no keys. */
 #define TERMINAL_NONE (-1) /* nothing more to read */

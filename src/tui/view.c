@@ -23,24 +23,24 @@
 #define MOST_LINES 8 /* of a probe */
 
 static const char *const help[] = {
-	"Tab          next view: where the time went, then each probe",
-	"1 to 8       choose the probe whose table is shown",
+	"Enter        of a row: its parts, who made it wait, slow events",
+	"Tab          next view: time of all, each probe; Shift-Tab back",
+	"1 to 8       view of this probe",
 	"b            next split: process, cgroup, disk ...",
 	"s            next sort: waited, a part or a percentile, name",
-	"/            filter by a part of the name; Enter ends it, Escape clears it",
+	"/            filter by part of a name; Enter ends, Escape clears",
 	"up, down     choose a row; also Page Up, Page Down, j, k",
-	"Enter        the row's parts, culprits, percentiles, slow events and chains",
 	"space        pause; in a recording: play",
-	"+ -          longer or shorter interval; in a recording: intervals per step",
-	"left, right  in a recording: step in time; [ ] by ten, Home and End",
-	"r            live: record from now on; r again ends the recording",
+	"+ -          longer or shorter interval, or step of a recording",
+	"left, right  step in a recording; [ ] by ten, Home and End",
+	"r            record from now on; r again ends the recording",
 	"Ctrl-L       draw everything again",
 	"h, q         this help, any key goes back; quit",
 	"",
 	"waited, of bars: share of its threads' time; a sleep for a futex, socket or",
 	"pipe that lasted all the interval does not count. Of probes: sum of all",
-	"latencies. Heat map: a column for each interval, latency upwards, colour by",
-	"the square root of the events; dark (text: a dot): no events.",
+	"latencies; ms/s: of each second. Heat map: a column for each interval, latency",
+	"upwards, colour by the square root of the events; dark (text: a dot): none.",
 };
 
 int view__open(struct view *view)
@@ -117,6 +117,10 @@ static void draw_title(const struct view *view)
 	time_t now = time(NULL);
 
 	paint__line(0, 0, COLS, PAINT_BAR);
+	if (view->loading) {
+		paint__text(0, 0, COLS, PAINT_BAR, "latscope top");
+		return;
+	}
 	if (view->replay) {
 		paint__format(0, 0, COLS - 24, PAINT_BAR, "latscope top  %s  %.3f s to %.3f s",
 			      model->run->start_utc, (double)model->start_ns / 1e9,
@@ -282,40 +286,63 @@ static void draw_cost(const struct view *view, int y)
 		programs += price.cpu_share;
 	}
 	if (view->cost >= 0)
-		wrap__add(&line, "top %s of a CPU", units__ratio(share, view->cost));
+		wrap__add(&line, "cost: top %s of a CPU", units__ratio(share, view->cost));
 	if (known)
-		wrap__add(&line, "%sprobes %s",
+		wrap__add(&line, "%sprobes %s of a CPU",
 			  line.len ? ", " : "cost: ", units__ratio(share, programs));
-	paint__right(y, COLS - 42, 42, PAINT_BAR, line.text);
+	paint__text(y, 0, COLS, PAINT_DIM, line.text);
+}
+
+/* The keys that matter most, as many as there is room for; the last ones always. */
+static void draw_keys(const struct view *view, int y)
+{
+	bool scrolls = view->page == PAGE_BAR || view->page == PAGE_DETAIL;
+	const char *const keys[] = {
+		view->replay ? "<- -> step  " : "",
+		scrolls ? "Enter back  " : "Enter why  ",
+		"Tab next view  ",
+		scrolls ? "" : "b split  ",
+		scrolls ? "" : "/ filter  ",
+	};
+	const char last[] = "h help  q quit";
+	struct wrap line = { 0 };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (line.len + strlen(keys[i]) + sizeof(last) - 1 <= (size_t)COLS)
+			wrap__add(&line, "%s", keys[i]);
+	wrap__add(&line, "%s", last);
+	paint__text(y, 0, COLS, PAINT_BAR, line.text);
+}
+
+/* How it is measured, or on the first screen what that costs. */
+static void draw_method(const struct view *view, int y)
+{
+	const struct run_probe *probe = &view->model.run->probes[view->probe];
+
+	if (view->page == PAGE_BARS || view->page == PAGE_BAR)
+		draw_cost(view, y);
+	else if (!probe->refused[0])
+		paint__format(y, 0, COLS, PAINT_DIM, "method %s: %s", probe->method,
+			      probe->mechanism);
 }
 
 static void draw_footer(const struct view *view, int y)
 {
-	bool is_bars = view->page == PAGE_BARS || view->page == PAGE_BAR;
-	const struct run_probe *probe = is_bars ? probe_view__of_bars(view->model.run)
-						: &view->model.run->probes[view->probe];
-
-	if (is_bars)
+	if (view->page == PAGE_BARS || view->page == PAGE_BAR)
 		bars_view__say(view, y);
 	else
 		draw_accounting(view, y);
-	if (!probe->refused[0])
-		paint__format(y + 1, 0, COLS, PAINT_DIM, "method %s: %s", probe->method,
-			      probe->mechanism);
-	paint__line(y + 2, 0, COLS, PAINT_BAR);
-	draw_cost(view, y + 2);
-	if (view->typing)
-		paint__format(y + 2, 0, COLS - 42, PAINT_CHOSEN, "/%s_", view->filter);
-	else if (view->filter[0])
-		paint__format(y + 2, 0, COLS - 42, PAINT_CHOSEN, "filter: %s", view->filter);
-	else
-		paint__text(y + 2, 0, COLS - 42, PAINT_BAR,
-			    view->replay ? "h help  <- -> time  Enter detail  Tab  q"
-					 : "h help  Enter why  Tab next  / filter  r");
-	if (view->note[0]) {
-		paint__line(y + 1, 0, COLS, PAINT_PLAIN);
+	if (view->note[0])
 		paint__text(y + 1, 0, COLS, PAINT_ALERT, view->note);
-	}
+	else
+		draw_method(view, y + 1);
+	paint__line(y + 2, 0, COLS, PAINT_BAR);
+	if (view->typing)
+		paint__format(y + 2, 0, COLS, PAINT_CHOSEN, "/%s_", view->filter);
+	else if (view->filter[0])
+		paint__format(y + 2, 0, COLS, PAINT_CHOSEN, "filter: %s", view->filter);
+	else
+		draw_keys(view, y + 2);
 }
 
 static void draw_help(int y, int lines)

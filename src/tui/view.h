@@ -51,6 +51,7 @@ struct view_row {
 struct view {
 	struct model model;
 	struct terminal terminal;
+	const char *loading; /* what is said until there are probes; NULL: they are there */
 	bool replay; /* a recording, not a live window */
 	bool running; /* replay: still being written */
 	bool paused; /* live: the frame stays; replay: does not play */
@@ -125,6 +126,12 @@ int table_view__draw(struct view *view, int y, int lines);
 
 /* Everything about the key of the detail. */
 void detail__draw(struct view *view, int y, int lines);
+
+/*
+ * The slow events of the frame: on PAGE_BAR those of its row, of all probes; on PAGE_TABLE those of
+ * its probe. The first one is line `at` of what scrolls; returns the line after the last one.
+ */
+size_t detail__draw_slow(const struct view *view, int y, int lines, size_t at);
 
 /* ---- heat.c ---- */
 

@@ -64,7 +64,7 @@ q_quits() {
 }
 pid_of_top() { pgrep -o -P "$(mux display -p '#{pane_pid}')"; }
 
-footer_is_last() { [[ $(mux capture-pane -p | sed -n "$1p") = 'h help'* ]] || { seen && false; }; }
+footer_is_last() { [[ $(mux capture-pane -p | sed -n "$1p") = *'h help  q quit'* ]] || { seen && false; }; }
 ascii() { ! mux capture-pane -p | LC_ALL=C grep -q '[^ -~]'; }
 colorless() { ! mux capture-pane -e -p | grep -qE $'\e''\\[[0-9;]*(3[0-7]|38;5|4[0-7]|48;5)'; }
 

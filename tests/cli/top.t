@@ -51,7 +51,7 @@ pressed Enter 'Enter: percentiles' 'waited [0-9.]+ .* events +mean .*p50 .*p90 .
 shows 'Enter: parts of its slow time' 'where its slow time went +share +time|none of its samples was slow'
 pressed Enter 'Enter: back' 'process +\*waited'
 press Escape
-pressed h 'h: help' 'Keys.*choose the probe whose table is shown'
+pressed h 'h: help' 'Keys.*view of this probe'
 pressed h 'a key ends the help' "$numbers"
 pressed 3 '3: the third probe' '(disk|process|cgroup) +\*waited'
 shows '3: its accounting' 'iolat: '
@@ -61,9 +61,9 @@ q_quits q
 
 # ---- sizes, colours ----
 
-screen 60x20 '' top --replay "$replay"
-shows 'too small: a line' '^too small: 60x20; latscope top needs 80x24'
-for size in 160x50 100x30 80x24; do
+screen 59x19 '' top --replay "$replay"
+shows 'too small: a line' '^too small: 59x19; latscope top needs 60x20'
+for size in 200x50 120x40 80x24 60x20; do
 	mux resize-window -x "${size%x*}" -y "${size#*x}"
 	shows "$size: the numbers" "$numbers"
 	ok "$size: the footer is the last line" eventually footer_is_last "${size#*x}"
@@ -116,13 +116,15 @@ q_quits 'replay: q'
 
 cp -r "$replay" "$dir/parts"
 sqlite3 "$dir/parts/run.db" <tests/cli/bars.sql
+waited=$("$latscope" report --intervals --json "$replay" | sed -n 1p | jq -r '
+	.probes[0].metrics[0] as $m | $m.mean_us * $m.total_events / (.end_sec - .start_sec) / 1e3 | floor')'\.[0-9]'
 screen 80x24 NO_COLOR=1 top --replay "$dir/parts"
 shows 'bars: a process has its parts' 'worker \(100\) +C{8}D{8}F{16} +75\.0 % futex < holder \(101\)'
 shows 'bars: another one' 'hog \(200\) +C{24}W{8} +25\.0 % wait CPU'
 shows 'bars: sleeps that nobody ended are no waits' '2 more were idle'
 ok 'bars: nor are they rows' lacks 'shell|pool'
 shows 'bars: the machine' 'CPU +0\.25 waiting, 1\.25 run +pressure .*memory +0\.00 waiting.*disk +0\.50 waiting.*locks +1\.00 waiting'
-shows 'bars: the probes' '1 memlat +[0-9,]+/s p99 '
+shows 'bars: a probe, with its time waited' "1 memlat +$waited ms/s p99 [0-9.]+ .s"
 shows 'bars: the legend' 'C CPU  W wait CPU  D disk  M memory  L lock  F futex  S socket  O other  \. idle'
 shows 'bars: the chosen row in words' 'worker \(100\) waited 75\.0 % of its time, 50\.0 % for a futex, ended by holder'
 ok 'bars: the footer is the last line' eventually footer_is_last 24
@@ -145,20 +147,54 @@ pressed Enter 'Enter: back' 'filter: WORK'
 pressed Escape 'Escape: all rows' 'hog \(200\)'
 pressed Tab 'Tab: a probe' "$numbers"
 pressed Tab 'Tab: from the last probe to the bars' 'worker \(100\) +C{8}'
+pressed BTab 'Shift-Tab: back to the probe' "$numbers"
+pressed BTab 'Shift-Tab: back to the bars' 'worker \(100\) +C{8}'
 pressed 1 '1: the first probe' "$numbers"
 pressed 2 '2: the bars, by the number of their probe' 'worker \(100\) +C{8}'
 pressed h 'h: help' 'Keys.*next view'
 pressed h 'a key ends the help of the bars' 'worker \(100\) +C{8}'
 q_quits 'bars'
 has_colors() { [[ $(mux capture-pane -e -p) =~ 48\;5\;36m.*48\;5\;166m.*48\;5\;74m ]] || { mux capture-pane -e -p && false; }; }
-screen 160x50 '' top --replay "$dir/parts"
-shows 'bars: wide, the cause in full' 'worker \(100\) +75\.0 % futex < holder \(101\): disk < softirq block'
+screen 200x50 '' top --replay "$dir/parts"
+shows 'bars: wide, the cause in words' 'worker \(100\) +75\.0 % .*50\.0 % for a futex, ended by holder \(101\): disk < softirq block'
 ok 'bars: colours in place of letters' has_colors
 q_quits 'wide bars'
 screen 80x24 'LC_ALL=C TERM=xterm' top --replay "$dir/parts"
 shows 'bars: few colours: also letters' 'worker \(100\) +C{8}D{8}F{16}'
 ok 'bars: only ASCII' ascii
 q_quits 'bars in ASCII'
+
+# top_of W: the header, legend and first row of the bars are as wide as the screen at most, and nothing of them is overwritten
+top_of() {
+	has "CPU +0\.25 waiting(, 1\.25 run)? +pressure +[0-9.]+ % +1 memlat +$waited ms/s"
+	has "worker ?\.*\(?100\) +C+D+F+ +75\.0 % "
+	[ "$(seen | wc -L)" -le "$1" ]
+}
+for size in 60x20 80x24 120x40 200x50; do
+	screen "$size" NO_COLOR=1 top --replay "$dir/parts"
+	ok "bars: $size" eventually top_of "${size%x*}"
+	ok "bars: $size: the footer has the keys" eventually footer_is_last "${size#*x}"
+done
+shows 'bars: 200 columns: the p99 of each probe next to the name' 'waited +memlat p99 .*worker \(100\) +C+D+F+ +75\.0 % '
+
+# ---- slow events are in their interval ----
+
+stored where
+screen 200x50 '' top --replay "$dir/where"
+eventually has runqlat >/dev/null
+press 3
+# slow_of I: the screen has interval I, and lists the times of its slow waits for a CPU, and no others
+slow_of() {
+	has " $1/10"
+	is_same <(seen | grep -oE '^[0-9]+\.[0-9]{6} s' | sort) \
+		<(sqlite3 "$dir/where/run.db" "SELECT printf('%.6f s', time_ns / 1e9) FROM runqlat_slow WHERE interval = $1" | sort)
+}
+is_same() { diff "$1" "$2"; }
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	ok "slow events of interval $i" eventually slow_of "$i"
+	press Right
+done
+q_quits 'slow events'
 
 # ---- a recording that goes on: its recorder holds a lock, and writes another interval ----
 

@@ -15,11 +15,12 @@ begins='CPU +[0-9.]+ waiting, [0-9.]+ run .*\*waited'
 screen 80x24 '' top -i 200ms
 shows 'where the time went comes first' "$begins"
 shows 'the pressure' 'run +pressure [0-9.]+ %'
+shows 'the time waited of each probe' 'memlat +[0-9.]+ ms/s p99 .*runqlat +[0-9.]+ ms/s p99 .*iolat +[0-9.]+ ms/s p99 '
+shows 'its cost' 'top [0-9.<]+ % of a CPU'
 pressed Tab 'Tab: the numbers of a probe' "$numbers"
 shows 'the process that waits most' 'process +\*waited +events +p50 .*latscope \([0-9]+\) +[0-9]'
 shows 'the accounting' 'memlat: [0-9,]+ seen = [0-9,]+ recorded'
 shows 'the method' 'method [a-z_-]+: '
-shows 'its cost' 'top [0-9.<]+ % of a CPU'
 pressed Enter 'Enter: parts of its slow time' 'where its slow time went +share +time|none of its samples was slow'
 press Enter
 pressed Space 'space pauses' 'paused'
@@ -27,7 +28,7 @@ pressed Space 'space pauses' 'paused'
 stands_still() { frozen=$(seen | grep 'memlat: ') && sleep 0.5 && tap_same "$(seen | grep 'memlat: ')" "$frozen"; }
 is_frozen() { [[ $(seen) = *"$frozen"* ]] || { printf 'no %s in:\n%s\n' "$frozen" "$(seen)" && false; }; }
 measure stands_still
-pressed h 'h: help' 'Keys.*choose the probe whose table is shown'
+pressed h 'h: help' 'Keys.*view of this probe'
 press h
 ok 'a key ends the help, and the pause holds' eventually is_frozen
 press Space
@@ -36,6 +37,42 @@ pressed + '+: a longer interval' 'interval 500 ms'
 pressed - '-: a shorter one' 'interval 200 ms'
 pressed Left 'left: only in a recording' 'top --replay DIR'
 q_quits q
+
+# ---- the first frame is there before the probes are ----
+
+# Bytes on the way to the terminal: the first one is kept apart, so the time of that file is when it came.
+mkfifo "$dir/go"
+start_watched() {
+	server=$((server + 1))
+	rm -f "$dir"/{before,after,status,error}
+	# shellcheck disable=SC2016 # expanded by that bash
+	mux new-session -d -x 80 -y 24 env TERM=tmux-256color LC_ALL=C.UTF-8 bash -c 'read -r _ <"$1/go"; exec bash "$1/pane" "$@"' - \
+		"$dir" "$latscope" top -i 200ms
+	mux pipe-pane "head -c1 >'$dir/first' && cat >'$dir/rest'"
+	begun=$(date +%s.%N)
+	echo >"$dir/go"
+	eventually has "$begins"
+	shown=$(date +%s.%N)
+}
+at() { LC_ALL=C grep -obaE "$1" "$dir/rest" | sed -n '1s/:.*//p'; }
+says_loading() { [ "$(at 'loading why')" -lt "$(at 'wait(ing for the first|ing,)')" ]; }
+# The screen with data takes at least an interval of 200 ms, the probes, and the time until tmux is asked again.
+comes_first() {
+	awk -v begun="$begun" -v first="$(stat -c %.9Y "$dir/first")" -v shown="$shown" 'BEGIN {
+		printf "the first byte after %.3f s, data after %.3f s\n", first - begun, shown - begun
+		exit !(2 * (first - begun) < shown - begun)
+	}'
+}
+begin_evidence
+start_watched
+end_evidence
+ok 'it says that it loads, and then shows data' says_loading
+ok 'the first frame takes less than half as long' comes_first
+calm
+q_quits 'the first frame'
+screen 80x24 '' top --cgroup /no/such/cgroup
+shows 'an error while it loads is printed below the screen' "^latscope: .*no/such/cgroup"
+quits 'an error while it loads' 1
 
 # ---- threads that wait for one known thing each ----
 
