@@ -8,12 +8,19 @@
 
 #include <core/sanitize.h>
 
+static const FILE *stand_in;
+
+void wrap__stand_in(const FILE *stream)
+{
+	stand_in = stream;
+}
+
 unsigned int wrap__columns(const FILE *out)
 {
 	static unsigned int columns; /* the same for the whole output */
 	struct winsize size;
 
-	if (out != stdout)
+	if (out != stdout && out != stand_in)
 		return WRAP_COLUMNS;
 	if (columns)
 		return columns;

@@ -17,6 +17,9 @@ struct wrap {
 /* Columns of text in this stream: those of the terminal if it is standard output and one. */
 unsigned int wrap__columns(const FILE *out);
 
+/* What is written to this stream goes to standard output later. NULL: there is none any more. */
+void wrap__stand_in(const FILE *stream);
+
 void wrap__add(struct wrap *wrap, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Lines begin with `indent` spaces, those after the first with `hang` more. Empties it. */

@@ -138,7 +138,7 @@ static size_t lines_of(const char *text)
 }
 
 /* *text is to be freed. 0 or -ENOMEM. */
-static int compose(char **text, const struct answer *answer, unsigned int rows,
+static int compose(char **text, const struct answer *answer, bool to_stdout, unsigned int rows,
 		   unsigned int sentences)
 {
 	size_t size;
@@ -147,12 +147,14 @@ static int compose(char **text, const struct answer *answer, unsigned int rows,
 
 	if (!out)
 		return -ENOMEM;
+	wrap__stand_in(to_stdout ? out : NULL);
 	if (is_machine(answer))
 		print_machine(out, answer, rows, sentences);
 	else
 		err = print_service(out, answer, rows, sentences);
 	print_unexplained(out, answer);
 	print_next(out, answer);
+	wrap__stand_in(NULL);
 	return fclose(out) ? -ENOMEM : err;
 }
 
@@ -164,7 +166,7 @@ static int print_fitting(FILE *out, const struct answer *answer)
 	int err;
 
 	for (;;) {
-		err = compose(&text, answer, rows, sentences);
+		err = compose(&text, answer, out == stdout, rows, sentences);
 		if (err || lines_of(text) <= ANSWER_LINES || (rows == 1 && !sentences))
 			break;
 		if (rows > SENTENCES || !sentences)

@@ -131,8 +131,7 @@ static void print_others(FILE *out, const struct blame *blame, size_t nr, size_t
 		life_ns += blame->rows[i].row->life_ns;
 	}
 	snprintf(name, sizeof(name), "%zu other%s", nr - from, nr - from == 1 ? "" : "s");
-	fprintf(out, "%-*s %8s %5.1f
-", text__name_columns(out), name, units__ns(time, waited_ns),
+	fprintf(out, "%-*s %8s %5.1f\n", text__name_columns(out), name, units__ns(time, waited_ns),
 		100 * accounts__share(waited_ns, life_ns));
 }
 
