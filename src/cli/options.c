@@ -104,14 +104,14 @@ static const struct option_row format_rows[] = {
 
 static const struct option_row metrics_rows[] = {
 	{ QUIET },
-	{ "verbose", 'v', NULL, "Show every metric in full, and verifier logs", OPT_FLAG(verbose) },
+	{ "verbose", 'v', NULL, "Also metrics in full, method, verifier logs", OPT_FLAG(verbose) },
 	{ HELP },
 	{ 0 },
 };
 
 static const struct option_row general_rows[] = {
 	{ QUIET },
-	{ "verbose", 'v', NULL, "Print details, such as verifier logs", OPT_FLAG(verbose) },
+	{ "verbose", 'v', NULL, "Print details: method, verifier logs", OPT_FLAG(verbose) },
 	{ HELP },
 	{ 0 },
 };

@@ -43,7 +43,7 @@ static int by_text(const void *left, const void *right)
 /* Do names that differ still differ when they are cut after `head` columns? */
 static bool all_differ(const char *const *names, size_t nr, size_t columns, size_t head)
 {
-	char *cut[MOST_NAMES];
+	char *cut[MOST_NAMES] = { NULL };
 	size_t nr_cut = 0;
 	bool differ = true;
 
@@ -68,7 +68,7 @@ unsigned int text__name_head(const FILE *out, const char *(*name_of)(const void 
 			     const void *rows, size_t nr)
 {
 	unsigned int columns = (unsigned int)text__name_columns(out);
-	const char *names[MOST_NAMES];
+	const char *names[MOST_NAMES] = { NULL };
 
 	if (nr > MOST_NAMES)
 		nr = MOST_NAMES;

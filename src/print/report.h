@@ -18,8 +18,8 @@ struct json_object;
 #define REPORT_LINES 24
 
 /*
- * At most 80 columns with up to three probes. `top`: lines of a split; 0: all. `verbose`: also pairs
- * without a correlation in full, and the method.
+ * At most 80 columns with up to three probes. `top`: lines of a split; 0: all. `verbose`: also
+ * pairs without a correlation in full, and the method.
  */
 void report__print_timeline(FILE *out, const struct timeline *timeline, unsigned int top,
 			    bool verbose);
@@ -45,8 +45,8 @@ void report__add_means(struct wrap *wrap, const struct correlation_series *serie
 		       const struct correlation_pair *pair, bool verbose);
 
 /*
- * The pressure: its time line, and which probes follow it, with all numbers if `verbose`. Nothing if
- * it was not recorded.
+ * The pressure: its time line, and which probes follow it, with all numbers if `verbose`. Nothing
+ * if it was not recorded.
  */
 void report__print_pressure(FILE *out, const struct correlation *correlation, bool verbose);
 void report__add_pressure(struct json_object *to,

@@ -153,15 +153,17 @@ static int conclude_rows(const struct rows *rows, const size_t nr[2], struct why
 	return 0;
 }
 
-/* The culprit with most of the change of that part; NULL: none has half of it. */
+/* The culprit with most of the change of that part; NULL: none has half, or it is "(other)". */
 static const char *main_culprit(const struct why_changes *changes, const struct why_change *part)
 {
 	for (size_t i = 0; i < changes->nr_culprits; i++) {
 		const struct why_change *culprit = &changes->culprits[i];
 
 		if (!strcmp(culprit->part, part->part))
-			return difference(culprit) / difference(part) >= 0.5 ? culprit->culprit
-									     : NULL;
+			return difference(culprit) / difference(part) >= 0.5 &&
+					       culprit->culprit[0] != '('
+				       ? culprit->culprit
+				       : NULL;
 	}
 	return NULL;
 }

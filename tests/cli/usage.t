@@ -80,7 +80,7 @@ done
 
 check 'additional probes have a heading' 0 '' $'\n Additional probes:\n      --rmid ' record --help
 check '--verbose promises nothing where there are no metrics' 0 '' '-v, --verbose +Print details' load --help
-check '--verbose shows them where there are' 0 '' '-v, --verbose +Show every metric in full' report --help
+check '--verbose shows them where there are' 0 '' '-v, --verbose +Also metrics in full' report --help
 
 unprivileged wrong 'usage comes before privilege' '--by disk does not apply' memlat --by disk
 done_testing

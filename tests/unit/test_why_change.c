@@ -107,6 +107,16 @@ TEST(an_interval_needs_three_recordings_of_each)
 					      "CPU quota");
 }
 
+TEST(several_culprits_together_are_nobody)
+{
+	make(1, 1);
+	add(0, 0, "other", "(other)", 1000);
+	add(1, 0, "other", "(other)", 9000);
+	assert_int_equal(changes_of("runqlat"), 1);
+	assert_has(changes.sentence, "of that: another process had the CPU");
+	assert_lacks(changes.sentence, "(other)");
+}
+
 TEST(seconds_per_second_are_tasks)
 {
 	make_quota(1000000000, 3500000000, 10);
