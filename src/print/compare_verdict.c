@@ -233,13 +233,23 @@ static const struct judged *find_same(const struct comparison_row *row)
 	return same;
 }
 
+/* Is it a part of the same thing, such as of a request? */
+static bool same_what(const struct comparison_row *one, const struct comparison_row *other)
+{
+	const char *a = one->probe->metrics[one->metric].what;
+	const char *b = other->probe->metrics[other->metric].what;
+	size_t len = strcspn(a, ",:");
+
+	return len == strcspn(b, ",:") && !strncmp(a, b, len);
+}
+
 /* Adds a row to a list: "page fault, block request (device, queued". */
 static void add_to_list(struct wrap *wrap, const struct comparison_row *row,
 			const struct comparison_row *last)
 {
 	const struct run_metric *metric = &row->probe->metrics[row->metric];
 
-	if (last && last->probe == row->probe) {
+	if (last && last->probe == row->probe && same_what(last, row)) {
 		wrap__add(wrap, ", %s", metric->name);
 		return;
 	}
