@@ -2,8 +2,8 @@
 /*
  * Opens several probes. Most of the time the kernel's verifier reads their programs, which it can
  * do on several CPUs: each probe has a thread. While the verifier works for one, another may run;
- * in all else they take turns, so probes need no locks. The one that accounts, and then the one that
- * hosts that (account_host.h), are opened in the calling thread.
+ * in all else they take turns, so probes need no locks. The one that accounts, and then the one
+ * that hosts that (account_host.h), are opened in the calling thread.
  */
 #ifndef LATSCOPE_PROBES_KIT_OPENING_H
 #define LATSCOPE_PROBES_KIT_OPENING_H

@@ -404,12 +404,13 @@ __noinline int split_turn(struct place *place, struct why_turn *turn)
 /*
  * The turn of `prev` ends, and that of `next` begins. If `prev` is not the task that got the CPU, a
  * switch was hidden from us: then the kernel's account says when the turn began, and what was
- * before it is unknown. Not inlined, for the sake of the callers' stacks.
+ * before it is unknown. Not inlined, for the sake of the callers' stacks; and with one turn at a time
+ * on its own, because the stacks of all functions down to merge_hitter() have 512 bytes.
  */
 static __noinline int note_turn(struct task_struct *prev, struct task_struct *next, __u64 now)
 {
 	struct rq *rq = next->se.cfs_rq->rq;
-	struct why_turn turn, begins = {}, hidden = { .class = WHY_HIDDEN };
+	struct why_turn turn;
 	struct place *place;
 	__u64 arrival;
 
@@ -421,9 +422,10 @@ static __noinline int note_turn(struct task_struct *prev, struct task_struct *ne
 	turn = place->ring.running;
 	if (!place->ring.next || turn.tid != (__u32)prev->pid) {
 		arrival = prev->pid ? prev->sched_info.last_arrival : 0;
-		hidden.end_ns = arrival && arrival < now ? arrival : now;
-		add_to_ring(place, &hidden);
-		turn = begins;
+		turn = (struct why_turn){ .class = WHY_HIDDEN };
+		turn.end_ns = arrival && arrival < now ? arrival : now;
+		add_to_ring(place, &turn);
+		turn = (struct why_turn){};
 		describe_turn(place, &turn, prev, rq, true);
 		place->works.taken = place->works.marks;
 	} else if (prev->pid &&
@@ -439,8 +441,9 @@ static __noinline int note_turn(struct task_struct *prev, struct task_struct *ne
 	if (place->works.taken != place->works.marks)
 		split_turn(place, &turn);
 	add_to_ring(place, &turn);
-	describe_turn(place, &begins, next, rq, false);
-	place->ring.running = begins;
+	turn = (struct why_turn){};
+	describe_turn(place, &turn, next, rq, false);
+	place->ring.running = turn;
 	place->ring.as_of = names_changed;
 	place->ring.stolen_ns = stolen_ns(rq);
 	return 0;
