@@ -77,6 +77,27 @@ static void add_lost_time(struct wrap *wrap, bool known, uint64_t ns)
 		wrap__add(wrap, " (time unknown)");
 }
 
+static bool is_missing(const struct run_probe *probe, unsigned int metric)
+{
+	const struct lat_cell *cell = &probe->total.metrics[metric];
+	uint64_t lost = run__lost(probe, metric), all = run__recorded(cell) + lost, ns;
+
+	run__lost_ns(probe, metric, &ns);
+	return lost && ((double)lost >= WARN_SHARE * (double)all ||
+			(double)ns >= WARN_SHARE * (double)(cell->hist.sum_ns + ns));
+}
+
+static bool is_mismatch(const struct run_checked *sum)
+{
+	return sum->known && account__disagrees(sum);
+}
+
+bool text__is_doubtful(const struct run_probe *probe)
+{
+	return probe->nr_metrics && (is_missing(probe, 0) || is_mismatch(&probe->check.events) ||
+				     is_mismatch(&probe->check.time));
+}
+
 /* Printed before all numbers if the lost events or their time could hide a tail. */
 static void missing(const struct text_view *view, unsigned int metric)
 {
@@ -88,8 +109,7 @@ static void missing(const struct text_view *view, unsigned int metric)
 	const char *before = " ";
 	struct wrap wrap = { 0 };
 
-	if (!lost || ((double)lost < WARN_SHARE * (double)all &&
-		      (double)ns < WARN_SHARE * (double)(cell->hist.sum_ns + ns)))
+	if (!is_missing(view->probe, metric))
 		return;
 	wrap__add(&wrap, "MISSING: %s%s of the events (%s of %s) were not measured",
 		  unseen > cell->counts[LAT_ABANDONED] ? "up to " : "",
@@ -149,7 +169,7 @@ static void mismatch(const struct text_view *view, const char *name, const struc
 	char text[UNITS_TEXT], share[UNITS_TEXT];
 	struct wrap wrap = { 0 };
 
-	if (!sum->known || !account__disagrees(sum))
+	if (!is_mismatch(sum))
 		return;
 	wrap__add(&wrap, "MISMATCH: %s differ%s from %s by %s (tolerance %s); likely cause: %s",
 		  name, is_time ? "s" : "", view->probe->check.source, off_text(text, sum),

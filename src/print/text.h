@@ -25,6 +25,9 @@ void text__run(FILE *out, const struct run *run);
 /* What an incomplete recording lacks; nothing if it is complete. */
 void text__incomplete(FILE *out, const struct run *run);
 
+/* Has its text a warning above the numbers: events are missing, or the kernel's account differs? */
+bool text__is_doubtful(const struct run_probe *probe);
+
 /* Everything about one probe. */
 void text__probe(FILE *out, const struct run *run, const struct run_probe *probe,
 		 const struct text_style *style);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <core/units.h>
+#include <print/text.h>
 #include <print/wrap.h>
 
 #include "view_host.h"
@@ -56,6 +57,21 @@ static void print_unexplained(FILE *out, const struct answer *answer)
 			  units__ratio(text,
 				       accounts__share(all->ns[WHERE_UNKNOWN], all->life_ns)));
 	wrap__add(&wrap, ".");
+	wrap__print(&wrap, out, 0, 2);
+}
+
+/* The probes whose numbers have a warning. */
+static void print_doubts(FILE *out, const struct run *run)
+{
+	struct wrap wrap = { 0 };
+
+	for (unsigned int i = 0; i < run->nr_probes; i++)
+		if (!run->probes[i].refused[0] && text__is_doubtful(&run->probes[i]))
+			wrap__add(&wrap, "%s%s", wrap.len ? ", " : "Incomplete or doubtful: ",
+				  run->probes[i].name);
+	if (!wrap.len)
+		return;
+	wrap__add(&wrap, " (-v says what is missing).");
 	wrap__print(&wrap, out, 0, 2);
 }
 
@@ -153,6 +169,7 @@ static int compose(char **text, const struct answer *answer, bool to_stdout, uns
 	else
 		err = print_service(out, answer, rows, sentences);
 	print_unexplained(out, answer);
+	print_doubts(out, answer->run);
 	print_next(out, answer);
 	wrap__stand_in(NULL);
 	return fclose(out) ? -ENOMEM : err;
