@@ -61,15 +61,19 @@ function probeNow() {
 
 // ---- head ----
 
+const LOST = 0.001; // of the events: more are worth a warning
+
 // What is missing or wrong, in words.
 function problems() {
 	const report = data.report;
 	const modules = report.probes.filter((probe) => probe.accounting);
 	const unbalanced = modules.filter((probe) => !probe.accounting.balanced && !probe.accounting.recursion_missed);
+	const lost = modules.filter((probe) => probe.accounting.lost > probe.total_events * LOST);
 	const off = modules.filter((probe) => probe.accounting.kernel_check &&
 		[probe.accounting.kernel_check.events, probe.accounting.kernel_check.time_ns].some((sum) => sum && !sum.agrees));
 	return (report.complete ? [] : [report.running ? "still being recorded" : "cut off"])
-		.concat(unbalanced.map((probe) => probe.module + ": accounting does not balance"), off.map((probe) => probe.module + ": the kernel's account disagrees"));
+		.concat(unbalanced.map((probe) => probe.module + ": accounting does not balance"), off.map((probe) => probe.module + ": the kernel's account disagrees"),
+			lost.map((probe) => probe.module + ": " + fmtCount(probe.accounting.lost) + " events lost"));
 }
 
 function renderAbout() {
@@ -322,10 +326,11 @@ function renderDetail() {
 
 // Folded, unless something is missing; or as the reader left it.
 function renderMethod() {
-	const box = clear(at("method")), probe = probeNow(), wrong = problems();
-	const module = probe && data.report.probes.find((one) => one.module === probe.name);
+	const box = clear(at("method")), probe = probeNow(), module = probe && data.report.probes.find((one) => one.module === probe.name);
+	const wrong = problems().concat(data.series.filter((one) => one.refused).map((one) => one.name + " not measured"));
+	const lost = module && module.accounting && module.accounting.lost, few = lost ? ": " + fmtCount(lost) + " events lost" : ": all events are accounted for";
 	const fold = el("details", { open: state.open === null ? wrong.length > 0 : state.open, ontoggle: () => { state.open = fold.open; fitTables(); } },
-		el("summary", null, wrong.length ? wrong.join("; ") : "Accounting, method and host" + (probe ? ": all events are accounted for" : "")));
+		el("summary", null, wrong.length ? wrong.join("; ") : "Accounting, method and host" + (probe ? few : "")));
 	if (probe)
 		fold.append(el("h3", null, "Accounting of " + probe.name), accountingTable(probe, probe.metrics.map((metric) => sumSpan(metric.columns, spanNow())), data.counts));
 	fold.append(...aboutTables(data.report, module));

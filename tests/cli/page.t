@@ -121,12 +121,15 @@ sqlite3 "$dir/many/run.db" "
 	INSERT INTO memlat_why (interval, time_ns, victim_id, victim, part, culprit_id, culprit, ns, events, over_ns)
 		WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 50)
 		SELECT interval, time_ns, i, 'v' || i || ' (' || i || ')', 'io', 7, 'vda', iif(i, 800000, 60000000), 1, over_ns FROM one, n;
+	UPDATE acct SET count = count + 500 WHERE metric = 1 AND name = 'seen' AND interval = 2;
+	INSERT INTO acct SELECT 2, 1, 'missed_start', 500;
 	UPDATE kernel_check SET ours_low = 9997, ours_high = 9997, kernel_low = 10000, kernel_high = 10000, tolerance = 100
 		WHERE probe = 1 AND sum = 'events'"
 page 'many pairs' "$dir/many"
 dom "$dir/page.html#probe=memlat"
 like 'what its table leaves out is stated' "$(<"$dir/dom")" \
 	'id="left-out">Not shown: 32\.8 ms \(32\.8 %\) of victims.*; 8\.80 ms of that is of pairs that are not among the 40 largest'
+like 'lost events are a warning' "$(<"$dir/dom")" '<span class="bad">memlat: 500 events lost</span>.*<details open=""><summary>memlat: 500 events lost<'
 like 'a small difference from the kernel has its place value' "$(<"$dir/dom")" 'events agree \(-0\.03 %\)'
 
 colours() { read -r colours bright < <(node tests/cli/page/png.js "$dir/shot.png"); }
@@ -325,6 +328,7 @@ sqlite3 "$dir/none/run.db" "DELETE FROM series; DELETE FROM metric; UPDATE probe
 page 'a recording without a probe' "$dir/none"
 opens 'opens without an error'
 like 'and says why' "$(<"$dir/dom")" 'not &lt;b&gt;here'
+like 'its accounting is unfolded' "$(<"$dir/dom")" '<details open=""><summary>[^<]*memlat not measured'
 cp -r "$recording" "$dir/newer" && sqlite3 "$dir/newer/run.db" 'PRAGMA user_version = 99'
 refuses 'a newer schema' 1 'another version of latscope' report --html "$dir/newer.html" "$dir/newer"
 ok 'then there is no page' test ! -e "$dir/newer.html"
