@@ -76,6 +76,9 @@ quits 'an error while it loads' 1
 
 # ---- threads that wait for one known thing each ----
 
+screen 80x24 NO_COLOR=1 top -i 200ms --by thread
+eventually has "$begins" >/dev/null
+# Now, because a thread that has had all its waits only waits for a futex.
 .output/tests/reference/states "$dir" 100000 >/dev/null &
 states=$!
 on_exit kill "$states"
@@ -85,11 +88,9 @@ bar_of() {
 	shows "a thread that waits for a $1: its bar" "$1 \\([0-9]+\\) +C*W*$2+S* +[0-9.>]+ %"
 	press Escape
 }
-screen 80x24 NO_COLOR=1 top --by thread
-eventually has "$begins" >/dev/null
-bar_of futex F
 bar_of pipe S
 bar_of socket S
+bar_of futex F
 q_quits 'bars of threads'
 kill "$states"
 
