@@ -48,12 +48,15 @@ static long host_loop(unsigned int times, void *each, void *context)
 	return times;
 }
 
+static struct mm_struct no_latscope;
+
 static void begin_task(int id, const char *name, __u32 flags)
 {
 	tasks_of[id] = (struct task_struct){ .pid = id,
 					     .tgid = id,
 					     .flags = flags,
 					     .group_leader = &tasks_of[id],
+					     .mm = &no_latscope,
 					     .cgroups = &css_set };
 	snprintf(tasks_of[id].comm, sizeof(tasks_of[id].comm), "%s", name);
 }

@@ -404,8 +404,8 @@ __noinline int split_turn(struct place *place, struct why_turn *turn)
 /*
  * The turn of `prev` ends, and that of `next` begins. If `prev` is not the task that got the CPU, a
  * switch was hidden from us: then the kernel's account says when the turn began, and what was
- * before it is unknown. Not inlined, for the sake of the callers' stacks; and with one turn at a time
- * on its own, because the stacks of all functions down to merge_hitter() have 512 bytes.
+ * before it is unknown. Not inlined, for the sake of the callers' stacks; and with one turn at a
+ * time on its own, because the stacks of all functions down to merge_hitter() have 512 bytes.
  */
 static __noinline int note_turn(struct task_struct *prev, struct task_struct *next, __u64 now)
 {

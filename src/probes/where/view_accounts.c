@@ -21,7 +21,10 @@ const char *accounts__percent(char out[UNITS_TEXT], double share)
 {
 	double percent = 100 * share;
 
-	snprintf(out, UNITS_TEXT, "%.*f %%", percent >= 9.95 ? 0 : percent >= 0.095 ? 1 : 2,
+	snprintf(out, UNITS_TEXT, "%.*f %%",
+		 percent >= 9.95    ? 0
+		 : percent >= 0.095 ? 1
+				    : 2,
 		 percent);
 	return out;
 }
