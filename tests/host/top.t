@@ -43,6 +43,7 @@ q_quits q
 # Bytes on the way to the terminal: the first one is kept apart, so the time of that file is when it came.
 mkfifo "$dir/go"
 start_watched() {
+	end_screen
 	server=$((server + 1))
 	rm -f "$dir"/{before,after,status,error}
 	# shellcheck disable=SC2016 # expanded by that bash
