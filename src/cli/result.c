@@ -99,6 +99,16 @@ static int print_probes(const struct result *result)
 	return err;
 }
 
+/* Why the slow samples were slow, a sentence for each probe. */
+static int print_conclusions(const struct run *run)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < run->nr_probes; i++)
+		err = why_text__sentence(stdout, run, &run->probes[i]);
+	return err;
+}
+
 /* The first answer is enough, unless more was asked for, or no account could be had. */
 static int print_answer(const struct result *result)
 {
@@ -114,7 +124,7 @@ static int print_answer(const struct result *result)
 		text__run(stdout, result->run);
 	else if (err)
 		putchar('\n');
-	return print_probes(result);
+	return print_conclusions(result->run) ?: print_probes(result);
 }
 
 static int print_text(const struct result *result)

@@ -44,7 +44,7 @@ asks 'how long do requests of disks take?' "$percentiles" iolat -d 500ms
 asks 'which disk is slow?' '^[a-z]+[a-z0-9-]* +[0-9,]+ +[0-9.]+ ' iolat --by disk -d 500ms
 asks 'reads or writes?' '^(read|write) +[0-9]' iolat --by op -d 500ms
 asks 'how long do softirqs run?' "$percentiles" softirq -d 300ms
-asks 'which ones?' '^(TIMER|NET_RX|SCHED|RCU|BLOCK) +[0-9]' softirq --by vector -d 300ms
+asks 'which ones?' '^(timer|net_rx|sched|rcu|block|hrtimer|tasklet) +[0-9]' softirq --by vector -d 300ms
 asks 'in which system calls do threads sleep?' '^[a-z_0-9]+ +(timer|work|socket|futex|child|disk) ' where --by call -d 300ms
 asks 'which threads wait?' "$row" where --threads -d 300ms
 asks 'which cgroup waits?' '^/' where --by cgroup -d 300ms
