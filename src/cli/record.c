@@ -238,6 +238,7 @@ static void prepare_probe(const struct record *record, const struct probe_ops *o
 			     .method = wanted && probe__find_method(ops, wanted) ? wanted : NULL,
 			     .own = own_of(record, ops),
 			     .why = &record->why.request },
+		.why_can_go = record->kind->answers && !record->why.wanted && ops->explains,
 	};
 }
 
@@ -250,6 +251,8 @@ static int end_opening(const struct record *record, const struct opening *openin
 	if (opening->ops->nr_metrics || opening->ops->accounts)
 		entry->filter = target__describe(&record->options.target, opening->request.config,
 						 opening->ops);
+	if (!opening->err && opening->why[0])
+		log__warn(opening->ops->name, "slow samples are not explained", opening->why);
 	return opening->err ? refuse(record, opening->ops, opening->request.method, entry->refused,
 				     opening->err)
 			    : EXIT_DONE;
@@ -677,6 +680,10 @@ int cmd_answer(int argc, char **argv)
 	for (size_t i = 0; probe_list[i]; i++)
 		if (probe_list[i]->accounts)
 			record.only = probe_list[i];
+	if (!record.only) {
+		log__usage("", "missing command: this build has no account of threads");
+		return EXIT_USAGE;
+	}
 	argv[0] = "";
 	return run_kind(&record, argc, argv);
 }

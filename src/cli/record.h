@@ -33,6 +33,7 @@ struct record_why {
 #define RECORD_ROWS (2 * RUN_PROBES + 8) /* options add probes; then those of record */
 
 #define RECORD_ABSENT 10
+#define RECORD_DOC 1024
 
 struct record {
 	const char *command;
@@ -48,6 +49,7 @@ struct record {
 	struct recording recording;
 	struct restore *lent; /* gives the recording back to root */
 	struct option_row rows[RECORD_ROWS]; /* of record and top */
+	char doc[RECORD_DOC]; /* of the help of the one probe */
 	const char *absent[RECORD_ABSENT + 1]; /* options that the one probe cannot follow */
 	bool with_report; /* of record */
 	bool without_why; /* slow samples are not explained; of an account: no other probe runs */

@@ -116,15 +116,11 @@ static const char record_doc[] =
 	"  latscope record -d 1h -i 10s --label host=db1\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
-static const char probe_doc[] =
-	"Measures one latency of the whole machine, or of what the filters select, until -d has "
-	"passed, the workload has ended or Ctrl-C.\v"
-	"Examples:\n"
-	"  latscope runqlat -d 5s                    how long tasks wait for a CPU\n"
-	"  latscope iolat --by disk,op -i 1s         one line per second, tables last\n"
-	"  latscope memlat -p 1234 --json            one process, for a script\n"
-	"  latscope memlat -- ./workload             while a command runs\n\n"
-	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
+#define PROBE_DOC                                                                                \
+	"Measures %s, of the whole machine or of what the filters select, until -d has passed, " \
+	"the workload has ended or Ctrl-C.\v"                                                    \
+	"Examples:\n%s\n"                                                                        \
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here."
 
 static const char why_doc[] =
 	"Explains what was slow: divides each slow page fault, wait for a CPU and block request "
@@ -210,7 +206,6 @@ static const struct record_kind kinds[] = {
 	{ .usage = { .groups = CHOICE | WORKLOAD | OPTIONS_METRICS,
 		     .rows = probe_rows,
 		     .title = "Slow samples:",
-		     .doc = probe_doc,
 		     WORKLOAD_ARGS } },
 };
 
@@ -307,6 +302,9 @@ static struct usage describe(struct record *record)
 	} else if (record->only && record->only->nr_methods) {
 		list_absent(record, record->only);
 		usage.absent = record->absent;
+		snprintf(record->doc, sizeof(record->doc), PROBE_DOC, record->only->help,
+			 record->only->examples ? record->only->examples : "");
+		usage.doc = record->doc;
 	}
 	if (record->only && !record->only->explains && !kind->accounts)
 		usage.rows = NULL;

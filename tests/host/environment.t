@@ -41,8 +41,8 @@ least() {
 }
 install -m755 "$latscope" "$dir/latscope"
 install -d -m777 "$dir/theirs"
-least check 'CAP_BPF and CAP_PERFMON are enough' 0 '^recording in ' 'memlat .*runqlat .*iolat ' \
-	record -d 50ms -o "$dir/theirs"
+least check 'CAP_BPF and CAP_PERFMON are enough' 0 'recording in ' 'memlat .*runqlat .*iolat ' \
+	record -v -d 50ms -o "$dir/theirs"
 ok 'with them, the recording is complete' complete "$(recording "$dir/theirs")"
 
 # A system call for a map would keep kprobes and perf events of its CPU from running programs.
@@ -99,7 +99,7 @@ if [ -n "${method-}" ]; then
 	refuses "$module --method $method is refused" 77 "$reason" "$module" --method "$method" -d 1s
 	check 'record goes on with the others and says so' 0 "$reason"$'\nrecording in [^[:cntrl:]]*$' \
 		"$module: not measured: $method: .*balances.*balances" \
-		record --method "$method" -d 50ms -o "$dir/refused"
+		record -v --method "$method" -d 50ms -o "$dir/refused"
 	got=$(recording "$dir/refused")
 	is 'the refused module has no files' "$(find "$got" -name "$module*")" ''
 	is 'the others have theirs' "$(find "$got" -name '*.summary.json' | wc -l)" 3
@@ -116,7 +116,7 @@ fi
 check 'record goes on without what the method cannot do' 0 \
 	"iolat cannot be measured by method stamps: cannot do --by process; leave out --method or --by process"$'\nrecording in [^[:cntrl:]]*$' \
 	'iolat: not measured: stamps: cannot do --by process' \
-	record --method stamps --by process -d 50ms -o "$dir/beyond"
+	record -v --method stamps --by process -d 50ms -o "$dir/beyond"
 
 # A disk of 8 MB with one partition, added by a system call, because the kernel may not support MBRs.
 truncate -s 8M "$dir/disk"
@@ -129,7 +129,7 @@ if [ -e "/sys/class/block/$part" ]; then
 	check '--quiet does without the warning' 0 '' 'balances' iolat -q --disk "$part" -d 50ms
 	check 'its disk' 0 '' 'balances' iolat --disk "${loop#/dev/}" -d 50ms
 	check 'a disk, of all probes' 0 'recording in' "only: comm nobody, disk ${loop#/dev/} \(iolat\)[[:space:]]" \
-		record --disk "${loop#/dev/}" --comm nobody -d 50ms -o "$dir/filtered"
+		record -v --disk "${loop#/dev/}" --comm nobody -d 50ms -o "$dir/filtered"
 	is 'each says which filters are its own' "$(cd "$(recording "$dir/filtered")" &&
 		jq -r '"\(.module): \(.filter)"' ./*.summary.json)" "$(printf '%s\n' \
 		"iolat: comm nobody, disk ${loop#/dev/}" 'memlat: comm nobody' 'runqlat: comm nobody' 'where: comm nobody')"

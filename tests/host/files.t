@@ -165,7 +165,7 @@ is 'no index of other programs is left' "$(find "$dir/runs" -name '*-shm' -o -na
 wrong 'a size that is none' "--max-size 'big': invalid size" record --max-size big
 wrong 'a size too small' '--max-size 10K: use a size from 1 MiB' record --max-size 10K
 check 'a largest size' 0 'it reached --max-size 1.5 MiB; what was measured is complete' balances \
-	record -i 2ms -d 60s --by process,thread --max-size 1.5M -o "$dir/limited"
+	record -v -i 2ms -d 60s --by process,thread --max-size 1.5M -o "$dir/limited"
 kept=$(recording "$dir/limited")
 size=$(find "$kept" -type f -printf '%s\n' | awk '{ sum += $1 } END { print sum }')
 ok "it is kept to ($size)" test "$size" -le 1572864
@@ -208,7 +208,7 @@ if small_disk 4M 1024 2>"$dir/why"; then
 	ok 'some of them could be read' test -e "${full-}/run.db"
 	small_disk 16M 1024
 	check 'some is kept free' 1 'less than 2 MiB is free on its disk; what was measured is complete; --min-free' balances \
-		record -q -i 2ms -d 60s --by process,thread --min-free 2M -o "$dir/disk"
+		record -qv -i 2ms -d 60s --by process,thread --min-free 2M -o "$dir/disk"
 	ok 'all of it is whole' complete "$(recording "$dir/disk")"
 	ok 'it is free' test "$(free_kb)" -ge 2048
 else

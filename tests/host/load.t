@@ -113,10 +113,10 @@ ok 'doctor: its exit code tells whether each can run, in nothing but data' \
 	ended "$(($(grep -c '^  \* ' <<<"$recorded") == modules ? 0 : 77))" '' '^latscope [0-9.]+ on Linux .*\* is the default'
 ok 'doctor fits' fits
 next=$(tail -n 1 <<<"$out" | sed 's/^Next: //')
-is 'doctor ends with what to do next, in the words in which it was called' "$next" "$dir/latscope record -d 10s"
-ok 'which works' bash -c "cd '$dir' && ${next/10s/50ms} -q -o next >/dev/null"
+is 'doctor ends with what to do next, in the words in which it was called' "$next" "$dir/latscope"
+ok 'which works' bash -c "cd '$dir' && $next -d 50ms -q -o next >/dev/null"
 used=$(sed -nE 's/^([a-z]+):.*/\1/p; s/^  \* ([a-z_-]+) .*/\1/p' <<<"$recorded" | paste -sd ' ')
-run record -q --rmid --softirq --json -d 50ms -o "$dir/runs"
+run record -q --no-why --rmid --softirq --json -d 50ms -o "$dir/runs"
 is 'record uses the methods that doctor marked' "$(jq -r '.probes[] | .module, .mechanism.method // empty' <<<"$out" | paste -sd ' ')" \
 	"$used"
 done_testing

@@ -699,6 +699,9 @@ const struct probe_ops iolat_probe = {
 	.explains = true,
 	.name = "iolat",
 	.help = "block I/O: time that requests are queued and in the device",
+	.examples = "  latscope iolat -d 5s                      how long block requests take\n"
+		    "  latscope iolat --by disk,op -i 1s         by disk, reads and writes apart\n"
+		    "  latscope iolat --metric wait --disk sda   and how long they wait for room\n",
 	.tail_ns = TAIL_NS,
 	.nr_metrics = 4,
 	.metrics = { { "device", "block request, first issue to the driver to completion" },

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "opening.h"
 
+#include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 
 #include "bpf_probe.h"
 
@@ -21,13 +23,28 @@ void opening__begin_turn(void)
 	pthread_mutex_lock(&turn);
 }
 
-static void open_in_turn(struct opening *opening)
+static void open_once(struct opening *opening, char why[RUN_TEXT])
 {
-	opening->why[0] = '\0';
-	opening->err =
-		opening->ops->open(&opening->probe, opening->ops, &opening->request, opening->why);
+	why[0] = '\0';
+	opening->err = opening->ops->open(&opening->probe, opening->ops, &opening->request, why);
 	if (opening->err)
 		opening->probe = NULL;
+}
+
+static void open_in_turn(struct opening *opening)
+{
+	const struct lat_config *config = opening->request.config;
+	char why[RUN_TEXT];
+
+	open_once(opening, opening->why);
+	if (!opening->err || opening->err == -ENOMEM || !opening->why_can_go || !config->why)
+		return;
+	opening->plain = *config;
+	opening->plain.why = 0;
+	opening->request.config = &opening->plain;
+	open_once(opening, why);
+	if (opening->err)
+		strcpy(opening->why, why);
 }
 
 static void *run(void *opening)

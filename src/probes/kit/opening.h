@@ -14,8 +14,10 @@
 struct opening {
 	const struct probe_ops *ops;
 	struct probe_request request;
+	bool why_can_go; /* if it cannot be opened otherwise, slow samples are not explained */
 	struct probe *probe; /* NULL: it could not be opened */
-	char why[RUN_TEXT];
+	char why[RUN_TEXT]; /* ...or why slow samples are not explained; empty: they are */
+	struct lat_config plain; /* the request's, without that */
 	int err; /* as ops->open() */
 };
 

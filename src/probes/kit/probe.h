@@ -124,6 +124,7 @@ struct probe_ops {
 	 */
 	const struct bpf_probe_ops *bpf;
 	const char *help; /* of `latscope NAME` in the list of commands */
+	const char *examples; /* of its help: a line each; NULL: it has a help of its own */
 	const char *what; /* what it measures, in one line; NULL: the text of the first metric */
 	bool by_default; /* `record` uses it if no probe is named */
 	bool explains; /* one of its methods can say why samples were slow */

@@ -561,6 +561,9 @@ const struct probe_ops memlat_probe = {
 	.explains = true,
 	.name = "memlat",
 	.help = "page faults: time the kernel takes to handle them",
+	.examples = "  latscope memlat -d 5s                     how long page faults take\n"
+		    "  latscope memlat -p 1234 --by type,access  of one process, by their kinds\n"
+		    "  latscope memlat --why -- ./workload       and why the slow ones were slow\n",
 	.tail_ns = PROBE_TAIL_NS,
 	.nr_metrics = 1,
 	.metrics = { { "handle_mm_fault", "page fault, handle_mm_fault() entry to return" } },

@@ -339,6 +339,9 @@ const struct probe_ops runqlat_probe = {
 	.explains = true,
 	.name = "runqlat",
 	.help = "run queue: time that runnable tasks wait for a CPU",
+	.examples = "  latscope runqlat -d 5s                    how long tasks wait for a CPU\n"
+		    "  latscope runqlat --by process -i 1s       which ones, second by second\n"
+		    "  latscope runqlat --why --over 5ms -p 1234 who had the CPU meanwhile\n",
 	.tail_ns = PROBE_TAIL_NS,
 	.nr_metrics = RUNQLAT_METRICS,
 	.metrics = { [RUNQLAT_RUN_QUEUE] = { "run_queue", "wait for a CPU, runnable to running" },

@@ -98,6 +98,8 @@ const struct probe_ops softirq_probe = {
 	.name = "softirq",
 	.help = "softirqs: time that their handlers run, by vector",
 	.what = "softirqs: how long their handlers run, by vector",
+	.examples = "  latscope softirq -d 5s                    how long handlers run\n"
+		    "  latscope softirq --by vector --cpu 2-3    which ones, on these CPUs\n",
 	.tail_ns = PROBE_TAIL_NS,
 	.nr_metrics = 1,
 	.metrics = { { "handler", "softirq handler, entry to exit" } },

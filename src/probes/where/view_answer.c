@@ -60,11 +60,15 @@ static void print_unexplained(FILE *out, const struct answer *answer)
 	wrap__print(&wrap, out, 0, 2);
 }
 
-/* The probes whose numbers have a warning. */
+/* The probes that could not run, and those whose numbers have a warning. */
 static void print_doubts(FILE *out, const struct run *run)
 {
 	struct wrap wrap = { 0 };
 
+	for (unsigned int i = 0; i < run->nr_probes; i++)
+		if (run->probes[i].refused[0])
+			wrap__line(out, 0, 2, "Not measured: %s: %s.", run->probes[i].name,
+				   run->probes[i].refused);
 	for (unsigned int i = 0; i < run->nr_probes; i++)
 		if (!run->probes[i].refused[0] && text__is_doubtful(&run->probes[i]))
 			wrap__add(&wrap, "%s%s", wrap.len ? ", " : "Incomplete or doubtful: ",

@@ -101,14 +101,15 @@ static void add_because(struct wrap *wrap, const struct reasons *reasons,
 	}
 }
 
-static void print_row(FILE *out, const struct reasons *reasons, const struct where_account *row)
+static void print_row(FILE *out, const struct reasons *reasons, const struct where_account *row,
+		      unsigned int head)
 {
 	char time[UNITS_TEXT], text[FOR_COLUMNS + 1];
 	struct wrap because = { 0 };
 	struct part parts[WAITS];
 
 	list_parts(row, parts);
-	text__key_name(out, row->name);
+	text__key_name_cut(out, row->name, head);
 	fprintf(out, " %8s %5.1f  ", units__ns(time, row->all_waited_ns),
 		100 * accounts__share(row->all_waited_ns, row->life_ns));
 	add_because(&because, reasons, row, parts);
@@ -135,17 +136,22 @@ static void print_others(FILE *out, const struct blame *blame, size_t nr, size_t
 		100 * accounts__share(waited_ns, life_ns));
 }
 
+static const char *name_of(const void *rows, size_t row)
+{
+	return ((const struct sufferer *)rows)[row].row->name;
+}
+
 void rows__print(FILE *out, const struct reasons *reasons, const struct blame *blame,
 		 unsigned int top)
 {
 	const struct accounts *accounts = reasons->accounts;
-	size_t shown = 0;
+	size_t most = top && top < accounts->nr ? top : accounts->nr, shown = 0;
+	unsigned int head = text__name_head(out, name_of, blame->rows, most);
 
 	fprintf(out, "%-*s %8s %5s  %-*s  %s\n", text__name_columns(out), "who waited", "waited",
 		"life%", FOR_COLUMNS, "for what, % of life", "because of");
-	while (shown < accounts->nr && (!top || shown < top) &&
-	       (!shown || blame->rows[shown].row->all_waited_ns > 0)) {
-		print_row(out, reasons, blame->rows[shown].row);
+	while (shown < most && (!shown || blame->rows[shown].row->all_waited_ns > 0)) {
+		print_row(out, reasons, blame->rows[shown].row, head);
 		shown++;
 	}
 	if (shown < accounts->nr)
