@@ -251,7 +251,7 @@ static int end_opening(const struct record *record, const struct opening *openin
 	if (opening->ops->nr_metrics || opening->ops->accounts)
 		entry->filter = target__describe(&record->options.target, opening->request.config,
 						 opening->ops);
-	if (!opening->err && opening->why[0])
+	if (!opening->err && opening->request.config == &opening->plain)
 		log__warn(opening->ops->name, "slow samples are not explained", opening->why);
 	return opening->err ? refuse(record, opening->ops, opening->request.method, entry->refused,
 				     opening->err)

@@ -13,6 +13,7 @@
 #define FLOOR_PART 100 /* of a small file system: a hundredth */
 #define PAGE 4096
 #define LOG_PART 8 /* part of --max-size for the log of run.db */
+#define NAMES_PART 8 /* ...and for the names of stacks, which are found at the end */
 
 /*
  * Upper limit of what CSV and JSON add at the end: a metric has up to 37 buckets, a key one line.
@@ -103,7 +104,7 @@ int size_limits__check(const struct rundir *rundir, const struct run *run, uint6
 	/* If this fails, writing will report the error. */
 	if (measure(rundir, &size, &log))
 		return 0;
-	more = yet_to_come(run, log);
+	more = yet_to_come(run, log) + (run->why_by ? max_size / NAMES_PART : 0);
 	if (max_size && size + more >= max_size)
 		return -EFBIG;
 	if (!min_free || fstatvfs(rundir->fd, &fs))

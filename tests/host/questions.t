@@ -13,14 +13,13 @@ asks() {
 	[ -n "$line" ] || diag "latscope ${*:3}: $err$'\n'$out"
 }
 
-some() { "$latscope" load mixed -q "$@"; }
 row='^[^ ]+ ?\([0-9]+( tasks)?\) +[0-9]'
 percentiles='^ +[a-z_]+ +[0-9.]+ [num]?s '
 
 "$latscope" record -q -o "$dir/old" --by process -- "$latscope" load mixed -q -d 2s >/dev/null
 "$latscope" record -q -o "$dir/new" --by process -- "$latscope" load mixed -q -d 2s >/dev/null
 old=$(recording "$dir/old") new=$(recording "$dir/new")
-some -d 30min &
+"$latscope" load mixed -q -d 30min &
 load=$!
 on_exit kill $load
 
