@@ -42,7 +42,7 @@ help: ## List the targets
 deps: ## Install the Debian packages that all targets need
 	$(Q)scripts/deps build check bench arm64 distro bochs
 
-demo: ## Install what is missing, build, record 10 s of a mixed load
+demo: ## Install what is missing, build, and say who waits for whom in a small story
 	$(Q)scripts/deps build
 	$(Q)$(MAKE) all
 	$(Q)scripts/demo

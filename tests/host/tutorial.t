@@ -31,5 +31,5 @@ while read -r command; do
 	fi
 	ok "$command" ran "$wanted"
 done < <(commands)
-is 'all commands were found' "$nr" 7
+is 'all commands were found' "$nr" 8
 done_testing
