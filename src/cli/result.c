@@ -115,14 +115,12 @@ static int print_answer(const struct result *result)
 	bool more = result->options->verbose || result->explains;
 	int err;
 
-	if (more)
+	if (more || result->run->workload)
 		text__run(stdout, result->run);
 	err = probe_view__print_answer(stdout, result->run);
 	if (err < 0 || (err && !more))
 		return err < 0 ? err : 0;
-	if (!more)
-		text__run(stdout, result->run);
-	else if (err)
+	if (err)
 		putchar('\n');
 	return print_conclusions(result->run) ?: print_probes(result);
 }

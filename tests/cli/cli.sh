@@ -173,7 +173,7 @@ meta() { sqlite3 -readonly "$1/run.db" "SELECT value FROM meta WHERE name = '$2'
 # start ARG...: starts latscope record in the background as $pid, and waits until its window is open. finish waits for its end.
 start() {
 	rm -rf "$dir/runs"
-	"${as[@]}" "$latscope" record -q -o "$dir/runs" "$@" >"$dir/stdout" 2>"$dir/stderr" &
+	"${as[@]}" "$latscope" record -qv -o "$dir/runs" "$@" >"$dir/stdout" 2>"$dir/stderr" &
 	pid=$!
 	wait_for is_open
 }
