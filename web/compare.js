@@ -101,11 +101,11 @@ function differencePicture(off, on, edges, scale, end, title) {
 }
 
 function whyChanges(compare, probe) {
-	const one = (compare.why || []).find((why) => why.probe === probe), rate = (ns) => ns === null ? { text: "–" } : number(fmtNs(ns) + "/s", ns);
+	const one = (compare.why || []).find((why) => why.probe === probe), tasks = (ns) => ns === null ? { text: "–" } : number(String(Number((ns / 1e9).toPrecision(2))), ns);
 	if (!one)
 		return [];
-	return [el("h3", null, "Why"), el("p", null, one.conclusion), sortable([["part", "name"], ["culprit", "name"], ["OFF"], ["ON"]],
-		one.parts.concat(one.culprits).map((part) => [{ text: part.part || "(others)" }, { text: part.culprit || "–" }, rate(part.off_ns_per_sec), rate(part.on_ns_per_sec)]))];
+	return [el("h3", null, "Why"), el("p", null, one.conclusion), sortable([["part", "name"], ["culprit", "name"], ["OFF: tasks that waited, on average"], ["ON"]],
+		one.parts.concat(one.culprits).map((part) => [{ text: part.part || "(others)" }, { text: part.culprit || "–" }, tasks(part.off_ns_per_sec), tasks(part.on_ns_per_sec)]))];
 }
 
 function compareMetric(all, edges, at, box) {

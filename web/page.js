@@ -106,6 +106,8 @@ function renderFound() {
 			select(one.core[0], one.core[1]);
 		} }, ...text, ": " + part.what + " (" + share + " of the slow time of " + one.probe.name + ")  ", el("span", { class: "when" }, fmtSec(one.from) + " to " + fmtSec(one.to))));
 	};
+	if (isWhole())
+		box.append(...(data.sentences || []).map((text) => el("p", { class: "sentence" }, text)));
 	if (!data.series.some((probe) => probe.why))
 		return;
 	box.append(el("h2", null, "Who slowed whom"), found.length ? el("ol", null, ...found.slice(0, 6).map(line))

@@ -118,13 +118,23 @@ struct bar *bars__find(const struct bars *bars, uint64_t id, const char *name)
 	return bars->nr ? bsearch(&key, bars->bars, bars->nr, sizeof(key), by_name) : NULL;
 }
 
+/* Who always runs waits long, and loses little. */
+static double weight_of(const struct bar *bar)
+{
+	double waited = (double)bar__waited(bar);
+
+	return waited > 0 ? waited * waited / (waited + (double)bar->ns[BAR_CPU]) : 0;
+}
+
 static int most_first(const void *left, const void *right)
 {
 	const struct bar *a = left, *b = right;
-	uint64_t waited = bar__waited(a), other = bar__waited(b);
+	double of_a = weight_of(a), of_b = weight_of(b);
 
-	if (waited != other)
-		return waited < other ? 1 : -1;
+	if (a->rank != b->rank)
+		return a->rank && (a->rank < b->rank || !b->rank) ? -1 : 1;
+	if (of_a != of_b)
+		return of_a < of_b ? 1 : -1;
 	if (a->ns[BAR_CPU] != b->ns[BAR_CPU])
 		return a->ns[BAR_CPU] < b->ns[BAR_CPU] ? 1 : -1;
 	return by_name(a, b);

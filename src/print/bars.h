@@ -38,6 +38,8 @@ struct bar {
 	uint64_t life_ns;
 	uint64_t ns[BAR_PARTS];
 	uint64_t waits_ns[BAR_PARTS]; /* of them; see bar__waited() */
+	size_t rank; /* its place in the first answer, from 1; 0: unknown */
+	char group[BAR_NAME]; /* all of that rank, "shop (8 tasks)"; empty: unknown */
 	uint64_t cause_ns; /* of the wait below */
 	char cause[RUN_TEXT]; /* what caused most of its largest part of waits; empty: unknown */
 };
@@ -96,7 +98,10 @@ void bars__merge(struct bars *bars);
 /* After bars__merge(). NULL: there is none. */
 struct bar *bars__find(const struct bars *bars, uint64_t id, const char *name);
 
-/* Those that waited most first, then those that ran most. */
+/*
+ * By their ranks; those that have none by what they waited, and how much of the time in which they
+ * did not idle that is, then by what they ran.
+ */
 void bars__sort(struct bars *bars);
 
 void bars__clear(struct bars *bars);

@@ -26,34 +26,57 @@ static int open_series(struct html_bar *bar)
 	return err;
 }
 
-/* Those that waited most in the whole recording. */
-static int start_split(struct html_bar_split *split, struct bars *all, unsigned int by)
+/* The bar of the page that has the times of this one. Bars of one rank are one. */
+static struct html_bar *shown_as(struct html_bar_split *split, const struct bar *bar)
 {
-	int err = 0;
+	for (size_t i = 0; i < split->nr; i++) {
+		const struct bar *whole = &split->bars[i].whole;
+
+		if (bar->rank ? whole->rank == bar->rank
+			      : whole->id == bar->id && !strcmp(whole->name, bar->name))
+			return &split->bars[i];
+	}
+	return &split->bars[HTML_BARS];
+}
+
+#define SMALL_PER 1000 /* of the recording one part: less has no bar of its own */
+
+static bool has_bar(const struct bar *bar, uint64_t duration_ns)
+{
+	return !bar__is_idle(bar) &&
+	       (bar->ns[BAR_CPU] + bar__waited(bar)) * SMALL_PER > duration_ns;
+}
+
+static int start_bar(struct html_bar *to, const struct bar *bar)
+{
+	to->whole = (struct bar){ .rank = bar->rank, .id = bar->id };
+	strcpy(to->whole.name, bar->group[0] ? bar->group : bar->name);
+	strcpy(to->whole.cause, bar->cause);
+	return open_series(to);
+}
+
+/* Takes all bars of the whole recording. */
+static int start_split(struct html_bar_split *split, struct bars *all, unsigned int by,
+		       uint64_t duration_ns)
+{
+	struct html_bar *others = &split->bars[HTML_BARS];
+	int err = open_series(others);
 
 	split->by = by;
 	bars__sort(all);
-	for (size_t i = 0; !err && i < all->nr; i++) {
-		if (split->nr < HTML_BARS && !bar__is_idle(&all->bars[i])) {
-			split->bars[split->nr].whole = all->bars[i];
-			err = open_series(&split->bars[split->nr++]);
-			continue;
-		}
-		bar__add(&split->bars[HTML_BARS].whole, &all->bars[i]);
-		split->nr_others++;
-	}
-	return err ? err : open_series(&split->bars[HTML_BARS]);
-}
+	for (size_t i = 0; !err && i < all->nr && split->nr < HTML_BARS; i++)
+		if (has_bar(&all->bars[i], duration_ns) && shown_as(split, &all->bars[i]) == others)
+			err = start_bar(&split->bars[split->nr++], &all->bars[i]);
+	for (size_t i = 0; i < all->nr; i++) {
+		struct html_bar *to = shown_as(split, &all->bars[i]);
 
-/* As they are by name, which bars__find() needs. */
-static int keep_all(struct html_bars *bars, const struct bars *all)
-{
-	bars->all = *all;
-	bars->all.bars = calloc(all->nr + 1, sizeof(*all->bars));
-	if (!bars->all.bars)
-		return -ENOMEM;
-	memcpy(bars->all.bars, all->bars, all->nr * sizeof(*all->bars));
-	return 0;
+		bar__add(&to->whole, &all->bars[i]);
+		split->nr_others += to == others;
+	}
+	split->all = *all;
+	*all = (struct bars){ 0 };
+	bars__merge(&split->all); /* bars__find() needs their order */
+	return err;
 }
 
 int html_bars__start(struct html_bars *bars, const struct run *run)
@@ -75,10 +98,11 @@ int html_bars__start(struct html_bars *bars, const struct run *run)
 		struct bars all = { 0 };
 
 		err = view->bars(&all, bars->probe, splits[i], run->duration_ns);
-		if (!err && all.splits & 1U << splits[i] && !bars->nr_splits)
-			err = keep_all(bars, &all);
+		if (!err && view->rank)
+			err = view->rank(&all, run, bars->probe, splits[i]);
 		if (!err && all.splits & 1U << splits[i])
-			err = start_split(&bars->splits[bars->nr_splits++], &all, splits[i]);
+			err = start_split(&bars->splits[bars->nr_splits++], &all, splits[i],
+					  run->duration_ns);
 		bars__clear(&all);
 	}
 	return err;
@@ -98,11 +122,12 @@ void html_bars__clear(struct html_bars *bars)
 		for (size_t bar = 0; bar <= HTML_BARS; bar++)
 			for (unsigned int part = 0; part < BAR_PARTS; part++)
 				html_series__clear(&bars->splits[i].bars[bar].parts[part]);
+	for (size_t i = 0; i < bars->nr_splits; i++)
+		bars__clear(&bars->splits[i].all);
 	for (size_t i = 0; bars->waits && i < (size_t)HTML_SLOW_SPANS * HTML_SLOW_EACH; i++)
 		clear_wait(&bars->waits[i]);
 	if (bars->rows)
 		bars__free_rows(bars->rows);
-	bars__clear(&bars->all);
 	free(bars->waits);
 	free(bars->rows);
 }
@@ -153,21 +178,19 @@ static void put_parts(struct html_bar *bar, const uint64_t ns[BAR_PARTS])
 
 static void put_column(struct html_bar_split *split, const struct bars *all)
 {
-	uint64_t rest[BAR_PARTS] = { 0 };
+	uint64_t ns[HTML_BARS + 1][BAR_PARTS] = { 0 };
 
-	for (size_t i = 0; i < all->nr; i++)
+	for (size_t i = 0; i < all->nr; i++) {
+		const struct bar *bar = &all->bars[i];
+		const struct bar *whole = bars__find(&split->all, bar->id, bar->name);
+		size_t at = whole ? (size_t)(shown_as(split, whole) - split->bars) : HTML_BARS;
+
 		for (unsigned int part = 0; part < BAR_PARTS; part++)
-			rest[part] += all->bars[i].ns[part];
-	for (size_t i = 0; i < split->nr; i++) {
-		const struct bar *whole = &split->bars[i].whole;
-		const struct bar *bar = bars__find(all, whole->id, whole->name);
-		static const uint64_t none[BAR_PARTS];
-
-		put_parts(&split->bars[i], bar ? bar->ns : none);
-		for (unsigned int part = 0; bar && part < BAR_PARTS; part++)
-			rest[part] -= bar->ns[part];
+			ns[at][part] += bar->ns[part];
 	}
-	put_parts(&split->bars[HTML_BARS], rest);
+	for (size_t i = 0; i < split->nr; i++)
+		put_parts(&split->bars[i], ns[i]);
+	put_parts(&split->bars[HTML_BARS], ns[HTML_BARS]);
 }
 
 /*
@@ -179,7 +202,7 @@ static void add_machine(const struct html_bars *bars, const struct bars *column,
 {
 	for (size_t i = 0; i < column->nr; i++) {
 		const struct bar *bar = &column->bars[i];
-		const struct bar *whole = bars__find(&bars->all, bar->id, bar->name);
+		const struct bar *whole = bars__find(&bars->splits[0].all, bar->id, bar->name);
 
 		for (unsigned int part = 0; part < BAR_PARTS; part++) {
 			double share = part == BAR_CPU ? 1 : 0;

@@ -13,6 +13,7 @@
 #include <store/json_print.h>
 
 #include "html_data.h"
+#include "probe_view.h"
 
 #define KEYS_SLOTS (200 << 10) /* with more, keys have groups of columns */
 #define PRESSURE_SCALE 100000 /* of a series of shares */
@@ -87,6 +88,14 @@ static int start_probe(struct html_data *data, unsigned int index, unsigned int 
 	return err;
 }
 
+static int read_sentences(struct html_data *data, const struct run *run)
+{
+	const struct run_probe *probe = probe_view__of_bars(run);
+	const struct probe_view *view = probe ? probe_view__of(probe) : NULL;
+
+	return view && view->sentences ? view->sentences(&data->sentences, run, probe) : 0;
+}
+
 int html_data__start(struct html_data *data, const struct run *run, size_t intervals,
 		     unsigned int top)
 {
@@ -104,6 +113,8 @@ int html_data__start(struct html_data *data, const struct run *run, size_t inter
 	if (!data->cells || !data->pictures || !data->over_time)
 		return -ENOMEM;
 	err = html_series__open(&data->edges);
+	if (!err)
+		err = read_sentences(data, run);
 	for (unsigned int i = 0; !err && i < run->nr_probes; i++)
 		err = start_probe(data, i, top);
 	return err ? err : html_bars__start(&data->bars, run);
@@ -123,6 +134,7 @@ void html_data__clear(struct html_data *data)
 	}
 	html_series__clear(&data->edges);
 	html_bars__clear(&data->bars);
+	free(data->sentences);
 	free(data->cells);
 	free(data->pictures);
 	free(data->over_time);
@@ -414,6 +426,16 @@ static struct json_object *over_time_json(const struct html_data *data, size_t n
 	return array;
 }
 
+static struct json_object *sentences_json(const char *sentences)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (const char *at = sentences; at && *at; at += strcspn(at, "\n"), at += *at == '\n')
+		json_object_array_add(array,
+				      json_object_new_string_len(at, (int)strcspn(at, "\n")));
+	return array;
+}
+
 void html_data__json(struct html_data *data, struct json_object *to)
 {
 	struct json_object *probes = json_object_new_array(), *bars = html_bars__json(&data->bars);
@@ -427,6 +449,7 @@ void html_data__json(struct html_data *data, struct json_object *to)
 	if (bars)
 		fields__put(bars, "machine", over_time_json(data, BAR_PARTS, machine_at));
 	fields__put(to, "bars", bars);
+	fields__put(to, "sentences", sentences_json(data->sentences));
 	if (data->run->pressure.table)
 		fields__put(to, "pressure", over_time_json(data, HTML_PRESSURES, pressure_at));
 }

@@ -117,6 +117,7 @@ struct html_bar_split {
 	unsigned int by; /* enum lat_by */
 	struct html_bar bars[HTML_BARS + 1]; /* the last one: all others */
 	size_t nr, nr_others; /* without that one */
+	struct bars all; /* of the whole recording, by name */
 };
 
 /* One of the longest waits; its texts are owned. */
@@ -132,7 +133,6 @@ struct html_bars {
 	struct html_bar_split splits[HTML_BAR_SPLITS];
 	size_t nr_splits;
 	struct html_wait *waits; /* HTML_SLOW_SPANS * HTML_SLOW_EACH */
-	struct bars all; /* of the whole recording, as the first split; by name */
 };
 
 int html_bars__start(struct html_bars *bars, const struct run *run);
@@ -192,6 +192,7 @@ struct html_data {
 	struct html_series edges; /* of each column: ns since the end of the last, length in ns */
 	struct html_probe probes[RUN_PROBES];
 	struct html_bars bars;
+	char *sentences; /* of the first answer, a line each; NULL: there is none */
 };
 
 /* The functions return 0 or -ENOMEM; the caller must always call html_data__clear(). */
@@ -204,7 +205,7 @@ int html_data__add(struct html_data *data, const struct run_interval *interval);
 /* Once all intervals are added. */
 void html_data__add_pressure(struct html_data *data, const struct correlation *correlation);
 
-/* Adds "columns", "counts", "series", "group", "bars" and "pressure". */
+/* Adds "columns", "counts", "series", "group", "bars", "sentences" and "pressure". */
 void html_data__json(struct html_data *data, struct json_object *to);
 
 void html_data__clear(struct html_data *data);

@@ -149,23 +149,35 @@ static const struct html_why *next_why(const struct html_data *data, bool done[R
 	return &data->probes[most].why;
 }
 
+static void print_sentence(struct picture *picture, const char *sentence)
+{
+	int top = picture->y;
+
+	picture->y = put_lines(picture, MARGIN + 12, top, columns_in(RIGHT - MARGIN - 12),
+			       "fill=\"" INK "\"", sentence);
+	fprintf(picture->out,
+		"<rect x=\"%d\" y=\"%d\" width=\"4\" height=\"%d\" fill=\"" MARK "\"/>\n", MARGIN,
+		top + 2, picture->y - top - 2);
+	picture->y += 4;
+}
+
+/* Without the first answer: those of each probe that explains samples. */
 static void print_sentences(struct picture *picture, const struct html_data *data)
 {
 	bool done[RUN_PROBES] = { false };
-	const struct html_why *why = next_why(data, done);
+	const struct html_why *why = NULL;
+	char *rest, *sentence = NULL;
 
-	if (why)
+	if (data->sentences)
+		sentence = strtok_r(data->sentences, "\n", &rest);
+	else
+		why = next_why(data, done);
+	if (sentence || why)
 		head(picture, "Who slowed whom");
-	for (; why; why = next_why(data, done)) {
-		int top = picture->y;
-
-		picture->y = put_lines(picture, MARGIN + 12, top, columns_in(RIGHT - MARGIN - 12),
-				       "fill=\"" INK "\"", why->summary.sentence);
-		fprintf(picture->out,
-			"<rect x=\"%d\" y=\"%d\" width=\"4\" height=\"%d\" fill=\"" MARK "\"/>\n",
-			MARGIN, top + 2, picture->y - top - 2);
-		picture->y += 4;
-	}
+	for (; sentence; sentence = strtok_r(NULL, "\n", &rest))
+		print_sentence(picture, sentence);
+	for (; why; why = next_why(data, done))
+		print_sentence(picture, why->summary.sentence);
 }
 
 /* ---- over time ---- */
@@ -402,11 +414,10 @@ static void print_row(struct picture *picture, const char *look, const char *con
 	picture->y = bottom;
 }
 
-/* "CPU 41.0 %, disk 2.00 %": the largest waits, as shares of the life. */
+/* "CPU 41.0, disk 2.0": the largest waits, as shares of the life. */
 static void name_waits(const struct bar *bar, char *out, size_t size)
 {
 	bool done[BAR_PARTS] = { false };
-	char share[UNITS_TEXT];
 	size_t len = 0;
 
 	out[0] = '\0';
@@ -419,9 +430,9 @@ static void name_waits(const struct bar *bar, char *out, size_t size)
 		if (done[most] || bar->waits_ns[most] * 200 <= bar->life_ns)
 			return;
 		done[most] = true;
-		len += (size_t)snprintf(out + len, size - len, "%s%s %s", len ? ", " : "",
+		len += (size_t)snprintf(out + len, size - len, "%s%s %.1f", len ? ", " : "",
 					most == BAR_READY ? "CPU" : bar_looks[most].name,
-					units__share(share, bar->waits_ns[most], bar->life_ns));
+					100 * (double)bar->waits_ns[most] / (double)bar->life_ns);
 	}
 }
 

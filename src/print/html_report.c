@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <json-c/json.h>
 
@@ -117,6 +118,16 @@ static int print_probe(FILE *out, const struct html_data *data, unsigned int ind
 	return print_keys(out, data, index);
 }
 
+/* A paragraph for each line. */
+static void print_sentences(FILE *out, const char *sentences)
+{
+	for (const char *at = sentences; at && *at; at += strcspn(at, "\n"), at += *at == '\n') {
+		fputs("<p>", out);
+		html_page__format(out, "%.*s", (int)strcspn(at, "\n"), at);
+		fputs("</p>\n", out);
+	}
+}
+
 /* ---- with the script ---- */
 
 /* One digit for each column: 0 no, 1 in some of its intervals. */
@@ -196,6 +207,7 @@ static int print_page(FILE *out, struct html_data *data, const struct html_repor
 
 	snprintf(title, sizeof(title), "latscope report %s", report->run->start_utc);
 	html_page__begin(out, title);
+	print_sentences(out, data->sentences);
 	html_bars__print(out, &data->bars);
 	for (unsigned int i = 0; !err && i < report->run->nr_probes; i++)
 		err = print_probe(out, data, i);

@@ -55,6 +55,14 @@ struct probe_view {
 	int (*bars)(struct bars *bars, const struct run_probe *probe, enum lat_by by,
 		    uint64_t length_ns);
 	/*
+	 * Of a whole window: says of each bar its rank, its group and who caused its waits, as the
+	 * first answer does. 0 or -ENOMEM.
+	 */
+	int (*rank)(struct bars *bars, const struct run *run, const struct run_probe *probe,
+		    enum lat_by by);
+	/* The sentences of the first answer, a line each; *text is to be freed. 0 or -ENOMEM. */
+	int (*sentences)(char **text, const struct run *run, const struct run_probe *probe);
+	/*
 	 * Adds what of the folded rows is of this bar to empty tables, and folds it: then print()
 	 * is about it alone. 0 or -ENOMEM.
 	 */

@@ -7,11 +7,17 @@
 
 #include <core/run.h>
 
+#include "wrap.h"
+
 struct json_object;
 
 /* Nothing unless the probe was asked for it. `top`: maximum pairs; 0: all. 0 or -ENOMEM. */
 int why_text__print(FILE *out, const struct run *run, const struct run_probe *probe,
 		    unsigned int top);
+
+/* Whose stack it is: "stack of kworker/1:1 (35), which had the CPU". */
+void why_text__add_owner(struct wrap *wrap, const struct run_probe *probe,
+			 const struct why_slow *slow);
 
 /* Its conclusion alone. */
 int why_text__sentence(FILE *out, const struct run *run, const struct run_probe *probe);

@@ -239,6 +239,10 @@ static bool has_id(const char *name, int64_t id)
 /* The culprit with this ID, as the pairs name it; NULL: it is in none. */
 static const char *find_culprit(const struct run_why *why, const struct why_slow *slow)
 {
+	for (unsigned int i = 0; i < WHY_CULPRITS && slow->culprits[i].ns; i++)
+		if (has_id(slow->culprits[i].name, slow->stack_tid) ||
+		    has_id(slow->culprits[i].name, slow->stack_pid))
+			return slow->culprits[i].name;
 	for (size_t key = 0; key < table__keys(why->parts); key++) {
 		struct table_value culprit = table__key(why->parts, key, WHY_CULPRIT);
 
@@ -249,20 +253,26 @@ static const char *find_culprit(const struct run_why *why, const struct why_slow
 	return NULL;
 }
 
-/* Whose stack it is: "stack of kworker/1:1 (35), which had the CPU". */
-static void print_owner(FILE *out, const struct run_probe *probe, const struct why_slow *slow)
+void why_text__add_owner(struct wrap *wrap, const struct run_probe *probe,
+			 const struct why_slow *slow)
 {
 	const char *name = find_culprit(probe->why, slow);
-	struct wrap wrap = { 0 };
 
 	if (slow->stack_tid == slow->tid)
-		wrap__add(&wrap, "its stack");
+		wrap__add(wrap, "its stack");
 	else if (name)
-		wrap__add(&wrap, "stack of %s", name);
+		wrap__add(wrap, "stack of %s", name);
 	else
-		wrap__add(&wrap, "stack of thread %lld", (long long)slow->stack_tid);
+		wrap__add(wrap, "stack of thread %lld", (long long)slow->stack_tid);
 	if (slow->stack_tid != slow->tid && why__words(probe->name)->of_cpu)
-		wrap__add(&wrap, ", which had the CPU");
+		wrap__add(wrap, ", which had the CPU");
+}
+
+static void print_owner(FILE *out, const struct run_probe *probe, const struct why_slow *slow)
+{
+	struct wrap wrap = { 0 };
+
+	why_text__add_owner(&wrap, probe, slow);
 	wrap__print(&wrap, out, 4, 2);
 }
 

@@ -20,6 +20,9 @@ unsigned int wrap__columns(const FILE *out);
 /* What is written to this stream goes to standard output later. NULL: there is none any more. */
 void wrap__stand_in(const FILE *stream);
 
+/* A paragraph in this stream is one line. NULL: there is none any more. */
+void wrap__unbroken(const FILE *stream);
+
 void wrap__add(struct wrap *wrap, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Lines begin with `indent` spaces, those after the first with `hang` more. Empties it. */

@@ -11,6 +11,7 @@
 #include <core/split.h>
 #include <core/summary.h>
 #include <core/units.h>
+#include <print/why.h>
 #include <print/wrap.h>
 #include <stats/why.h>
 
@@ -179,6 +180,14 @@ static void put_stack(struct detail *detail, uint64_t pid, const char *stack)
 	put(detail, PAINT_DIM, "%s", line.text);
 }
 
+static void put_owner(struct detail *detail, const struct why_slow *slow)
+{
+	struct wrap line = { 0 };
+
+	why_text__add_owner(&line, detail->probe, slow);
+	put(detail, PAINT_DIM, "    %s", line.text);
+}
+
 static void put_event(struct detail *detail, const struct why_slow *slow)
 {
 	struct wrap line = { 0 };
@@ -198,7 +207,7 @@ static void put_event(struct detail *detail, const struct why_slow *slow)
 			  units__ns(time, (double)slow->culprits[i].ns));
 	put(detail, PAINT_PLAIN, "%s", line.text);
 	if (slow->stack_tid && detail->view->model.run->frames.nr)
-		put(detail, PAINT_DIM, "    stack of thread %lld", (long long)slow->stack_tid);
+		put_owner(detail, slow);
 	put_stack(detail, 0, slow->kernel_stack);
 	put_stack(detail, (uint64_t)slow->stack_pid, slow->user_stack);
 }

@@ -13,7 +13,7 @@ CREATE TABLE "where"(interval INTEGER, time_ns INTEGER, pid INTEGER, tid INTEGER
 	system_ns INTEGER, run_ns INTEGER, queue_ns INTEGER, io_ns INTEGER, threads INTEGER, ended INTEGER);
 CREATE TABLE where_sleeps(interval INTEGER, time_ns INTEGER, pid INTEGER, tid INTEGER, comm TEXT, state TEXT, call TEXT, ns INTEGER, times INTEGER);
 CREATE TABLE where_waits(interval INTEGER, time_ns INTEGER, pid INTEGER, tid INTEGER, comm TEXT, state TEXT, call TEXT, chain TEXT, ns INTEGER, stack TEXT);
-CREATE TABLE where_causes(interval INTEGER, time_ns INTEGER, pid INTEGER, comm TEXT, state TEXT, cause TEXT, ns INTEGER, times INTEGER);
+CREATE TABLE where_causes(interval INTEGER, time_ns INTEGER, pid INTEGER, comm TEXT, state TEXT, cause TEXT, ns INTEGER, explained_ns INTEGER, times INTEGER);
 -- The columns of each table after the first two. Names and numbers that tell whose a row is are its key.
 INSERT INTO table_column (of_table, position, name, unit, what, kind, is_key, mean_scale)
 	SELECT of_table, cid - 2, name, iif(name LIKE '%ns', 'ns', ''), '', type, name IN ('pid', 'tid', 'comm', 'cgroup', 'state', 'call', 'chain', 'cause'), 0
@@ -33,6 +33,7 @@ UPDATE "where" SET cpu_ns = 0, disk_ns = 0, futex_ns = life_ns WHERE pid = 100 A
 INSERT INTO where_sleeps SELECT id, at, pid, NULL, comm, state, call, 4 * n, times FROM i, (SELECT 100 AS pid, 'worker' AS comm, 'futex' AS state,
 	'futex' AS call, 50 AS times UNION SELECT 300, 'shell', 'socket', 'read', 0 UNION SELECT 400, 'pool', 'futex', 'futex', 10) ORDER BY id, pid;
 INSERT INTO where_waits SELECT id, at, 100, 102, 'worker', 'futex', 'futex', 'holder (101): disk 19.0 ms < softirq block', 20000000 + id, NULL FROM i ORDER BY id;
-INSERT INTO where_causes SELECT id, at, pid, comm, 'futex', cause, 4 * n, times FROM i, (SELECT 100 AS pid, 'worker' AS comm,
-	'holder (101): disk < softirq block' AS cause, 50 AS times UNION SELECT 400, 'pool', 'timer', 10) ORDER BY id, pid;
+INSERT INTO where_causes SELECT id, at, pid, comm, 'futex', cause, 4 * n, explained * n, times FROM i, (SELECT 100 AS pid, 'worker' AS comm,
+	'holder (101): disk' AS cause, 50 AS times, 4 AS explained UNION SELECT 400, 'pool', 'timer', 10, 0) ORDER BY id, pid;
 UPDATE where_sleeps SET ns = 2 * ns WHERE pid = 100 AND interval = 3;
+UPDATE where_causes SET ns = 2 * ns, explained_ns = 2 * explained_ns WHERE pid = 100 AND interval = 3;

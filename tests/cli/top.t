@@ -156,7 +156,7 @@ pressed h 'a key ends the help of the bars' 'worker \(100\) +C{8}'
 q_quits 'bars'
 has_colors() { [[ $(mux capture-pane -e -p) =~ 48\;5\;36m.*48\;5\;166m.*48\;5\;74m ]] || { mux capture-pane -e -p && false; }; }
 screen 200x50 '' top --replay "$dir/parts"
-shows 'bars: wide, the cause in words' 'worker \(100\) +75\.0 % .*50\.0 % for a futex, ended by holder \(101\): disk < softirq block'
+shows 'bars: wide, the cause in words' 'worker \(100\) +75\.0 % .*50\.0 % for a futex, ended by holder \(101\): disk'
 ok 'bars: colours in place of letters' has_colors
 q_quits 'wide bars'
 screen 80x24 'LC_ALL=C TERM=xterm' top --replay "$dir/parts"

@@ -77,7 +77,7 @@ slowly() {
 	rm -rf "$dir/runs"
 	touch "$dir/slow"
 	preload "SLOW_LOAD=$dir/slow"
-	"${as[@]}" env --default-signal=INT "$latscope" record -q -o "$dir/runs" >"$dir/stdout" 2>"$dir/stderr" &
+	"${as[@]}" env --default-signal=INT "$latscope" record -qv -o "$dir/runs" >"$dir/stdout" 2>"$dir/stderr" &
 	pid=$!
 	wait_for has_threads
 	wait_for holds

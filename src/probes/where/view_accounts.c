@@ -190,6 +190,24 @@ static int longest_first(const void *left, const void *right)
 	return other_a < other_b ? 1 : other_a > other_b ? -1 : 0;
 }
 
+/* 0 or -ENOMEM */
+static int sort(struct accounts *accounts, size_t keys)
+{
+	size_t *sorted = calloc(accounts->nr + 1, sizeof(*sorted));
+
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < accounts->nr; i++)
+		accounts->rows[i].place = i;
+	qsort(accounts->rows, accounts->nr, sizeof(*accounts->rows), longest_first);
+	for (size_t i = 0; i < accounts->nr; i++)
+		sorted[accounts->rows[i].place] = i;
+	for (size_t key = 0; key < keys; key++)
+		accounts->row_of[key] = sorted[accounts->row_of[key]];
+	free(sorted);
+	return 0;
+}
+
 int accounts__read(struct accounts *accounts, const struct run_probe *probe, bool by_name)
 {
 	const struct table *table = probe->table;
@@ -217,8 +235,7 @@ int accounts__read(struct accounts *accounts, const struct run_probe *probe, boo
 	drop_kernel_sleeps(accounts, table, probe->more[RUN_SLEEPS]);
 	for (size_t i = 0; i < accounts->nr; i++)
 		name_row(&accounts->rows[i]);
-	qsort(accounts->rows, accounts->nr, sizeof(*accounts->rows), longest_first);
-	return 0;
+	return sort(accounts, keys);
 }
 
 void accounts__free(struct accounts *accounts)

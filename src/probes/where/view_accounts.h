@@ -20,6 +20,7 @@ struct where_account {
 	const char *comm; /* NULL: of a cgroup */
 	const char *cgroup; /* NULL: unknown */
 	int64_t pid, tid; /* 0: several, or unknown */
+	size_t place; /* among the rows before they were sorted */
 	uint64_t processes; /* whose IDs are known */
 	uint64_t threads, ended; /* that lived at the end; that ended in the window */
 	double life_ns, ns[WHERE_STATES];
@@ -33,7 +34,7 @@ struct accounts {
 	struct where_account *rows; /* those that waited longest first */
 	size_t nr;
 	struct where_account all;
-	size_t *row_of; /* by key of the table: its row before they were sorted */
+	size_t *row_of; /* by key of the table */
 };
 
 /*

@@ -20,12 +20,12 @@
 /* Is it of the whole machine, and not of what a filter selects, or of one process? */
 static bool is_machine(const struct answer *answer)
 {
-	return !answer->probe->filter && answer->accounts->nr > 1;
+	return !answer->probe->filter && answer->accounts.nr > 1;
 }
 
 static void print_title(FILE *out, const struct answer *answer)
 {
-	const struct accounts *accounts = answer->accounts;
+	const struct accounts *accounts = &answer->accounts;
 	const char *filter = answer->probe->filter;
 	uint64_t threads = accounts->all.threads + accounts->all.ended;
 	char text[UNITS_TEXT], host[RUN_TEXT];
@@ -44,8 +44,8 @@ static void print_title(FILE *out, const struct answer *answer)
 
 static void print_unexplained(FILE *out, const struct answer *answer)
 {
-	const struct where_account *all = &answer->accounts->all;
-	const struct blame *blame = answer->blame;
+	const struct where_account *all = &answer->accounts.all;
+	const struct blame *blame = &answer->blame;
 	char text[UNITS_TEXT];
 	struct wrap wrap = { 0 };
 
@@ -95,7 +95,7 @@ static bool is_word(const char *text)
 
 static void print_next(FILE *out, const struct answer *answer)
 {
-	const struct sufferer *most = answer->blame->rows;
+	const struct sufferer *most = answer->blame.rows;
 	const char *filter = answer->probe->filter;
 
 	for (size_t i = 0; filter && i < sizeof(options) / sizeof(options[0]); i++) {
@@ -123,7 +123,7 @@ static void print_machine(FILE *out, const struct answer *answer, unsigned int r
 			  unsigned int sentences)
 {
 	print_title(out, answer);
-	rows__print(out, answer->reasons, answer->blame, rows);
+	rows__print(out, &answer->reasons, &answer->blame, rows);
 	fputc('\n', out);
 	resources__print(out, answer);
 	fputc('\n', out);
@@ -136,9 +136,9 @@ static int print_service(FILE *out, const struct answer *answer, unsigned int ro
 	int err;
 
 	print_title(out, answer);
-	parts__print(out, answer->reasons);
-	if (answer->accounts->nr > 1)
-		rows__print(out, answer->reasons, answer->blame, rows);
+	parts__print(out, &answer->reasons);
+	if (answer->accounts.nr > 1)
+		rows__print(out, &answer->reasons, &answer->blame, rows);
 	err = waits__print(out, answer->probe->more[RUN_WAITS], 1);
 	if (rows > SENTENCES)
 		resources__print(out, answer);
@@ -203,24 +203,53 @@ static int print_fitting(FILE *out, const struct answer *answer)
 	return err;
 }
 
+/* ---- all ---- */
+
+int answer__read(struct answer *answer, const struct run *run, const struct run_probe *probe)
+{
+	int err;
+
+	*answer = (struct answer){ .run = run, .probe = probe };
+	err = accounts__read(&answer->accounts, probe, true);
+	if (!err)
+		err = reasons__of(&answer->reasons, run, probe, &answer->accounts);
+	return err ? err : blame__of(&answer->blame, &answer->reasons);
+}
+
+void answer__clear(struct answer *answer)
+{
+	blame__clear(&answer->blame);
+	reasons__clear(&answer->reasons);
+	accounts__free(&answer->accounts);
+}
+
 int answer__print(FILE *out, const struct run *run, const struct run_probe *probe)
 {
-	struct accounts accounts;
-	struct reasons reasons = { 0 };
-	struct blame blame = { 0 };
-	const struct answer answer = { run, probe, &accounts, &reasons, &blame };
-	int err = accounts__read(&accounts, probe, true);
+	struct answer answer;
+	int err = answer__read(&answer, run, probe);
 
-	if (!err)
-		err = reasons__of(&reasons, run, probe, &accounts);
-	if (!err)
-		err = blame__of(&blame, &reasons);
-	if (!err && !accounts.all.life_ns)
+	if (!err && !answer.accounts.all.life_ns)
 		fputs("no thread that the filter selects lived in the window\n", out);
 	else if (!err)
 		err = print_fitting(out, &answer);
-	blame__clear(&blame);
-	reasons__clear(&reasons);
-	accounts__free(&accounts);
+	answer__clear(&answer);
 	return err;
+}
+
+int answer__sentences(char **text, const struct run *run, const struct run_probe *probe)
+{
+	struct answer answer;
+	size_t size;
+	FILE *out = open_memstream(text, &size);
+	int err;
+
+	if (!out)
+		return -ENOMEM;
+	err = answer__read(&answer, run, probe);
+	wrap__unbroken(out);
+	if (!err && answer.accounts.all.life_ns)
+		sentences__print(out, &answer, SENTENCES);
+	wrap__unbroken(NULL);
+	answer__clear(&answer);
+	return fclose(out) ? -ENOMEM : err;
 }

@@ -12,13 +12,20 @@
 struct answer {
 	const struct run *run;
 	const struct run_probe *probe; /* where */
-	const struct accounts *accounts;
-	const struct reasons *reasons;
-	const struct blame *blame;
+	struct accounts accounts;
+	struct reasons reasons;
+	struct blame blame;
 };
+
+/* 0 or -ENOMEM; the caller must call answer__clear() in either case. */
+int answer__read(struct answer *answer, const struct run *run, const struct run_probe *probe);
+void answer__clear(struct answer *answer);
 
 /* At most ANSWER_LINES lines. 0 or -ENOMEM. */
 int answer__print(FILE *out, const struct run *run, const struct run_probe *probe);
+
+/* See struct probe_view. */
+int answer__sentences(char **text, const struct run *run, const struct run_probe *probe);
 
 /* ---- view_sentences.c ---- */
 

@@ -15,7 +15,7 @@
 /* A sleep that took so much of the time that is shown may have begun before it, or go on. */
 #define WHOLE_SHARE 0.95
 
-static const enum bar_part part_of[WHERE_STATES] = {
+const enum bar_part view_bars__part_of[WHERE_STATES] = {
 	[WHERE_CPU] = BAR_CPU,	     [WHERE_READY] = BAR_READY,	  [WHERE_DISK] = BAR_DISK,
 	[WHERE_MEMORY] = BAR_MEMORY, [WHERE_FAULT] = BAR_MEMORY,  [WHERE_LOCK] = BAR_LOCK,
 	[WHERE_FUTEX] = BAR_FUTEX,   [WHERE_SOCKET] = BAR_SOCKET, [WHERE_WORK] = BAR_IDLE,
@@ -82,7 +82,7 @@ static void look_at_ids(struct owners *owners, const struct table *parts)
 	}
 }
 
-static void name_bar(const struct table *parts, size_t key, enum lat_by by, uint64_t *id,
+void view_bars__name(const struct table *parts, size_t key, enum lat_by by, uint64_t *id,
 		     char name[BAR_NAME])
 {
 	const char *comm = text_of(parts, key, PARTS_COMM);
@@ -119,7 +119,7 @@ static int find_owners(struct owners *owners, const struct bars *bars, const str
 	for (size_t key = 0; key < table__keys(parts); key++) {
 		struct owner *owner = &owners->all[owners->nr++];
 
-		name_bar(parts, key, by, &id, name);
+		view_bars__name(parts, key, by, &id, name);
 		owner->id = integer_of(parts, key, owners->threads ? PARTS_TID : PARTS_PID);
 		owner->bar = bars__find(bars, id, name);
 	}
@@ -144,8 +144,8 @@ static void add_parts(struct bar *bar, const struct table *parts, size_t key)
 	for (unsigned int state = 0; state < WHERE_STATES; state++) {
 		uint64_t ns = (uint64_t)accounts__sum(parts, key, PARTS_STATES + state);
 
-		bar->ns[part_of[state]] += ns;
-		bar->waits_ns[part_of[state]] += where_is_wait(state) ? ns : 0;
+		bar->ns[view_bars__part_of[state]] += ns;
+		bar->waits_ns[view_bars__part_of[state]] += where_is_wait(state) ? ns : 0;
 	}
 }
 
@@ -157,7 +157,7 @@ static int add_bars(struct bars *bars, const struct table *parts, enum lat_by by
 	for (size_t key = 0; key < table__keys(parts); key++) {
 		struct bar *bar;
 
-		name_bar(parts, key, by, &id, name);
+		view_bars__name(parts, key, by, &id, name);
 		bar = bars__add(bars, id, name);
 		if (!bar)
 			return -ENOMEM;
@@ -185,11 +185,11 @@ static void take_whole_sleeps(const struct owners *owners, const struct table *s
 		int state = where_state(text_of(sleeps, key, SLEEPS_STATE));
 		double ns = accounts__sum(sleeps, key, SLEEPS_NS), times;
 
-		if (!bar || state < 0 || !may_be_idle(part_of[state]))
+		if (!bar || state < 0 || !may_be_idle(view_bars__part_of[state]))
 			continue;
 		times = accounts__sum(sleeps, key, SLEEPS_TIMES);
 		if (times <= 0 || ns / times >= WHOLE_SHARE * (double)length_ns)
-			take(bar, part_of[state], ns);
+			take(bar, view_bars__part_of[state], ns);
 	}
 }
 
@@ -198,15 +198,15 @@ static void take_timeout(struct bar *bar, const char *state, const char *cause, 
 {
 	int which = where_state(state);
 
-	if (bar && which >= 0 && may_be_idle(part_of[which]) && !strcmp(cause, "timer"))
-		take(bar, part_of[which], ns);
+	if (bar && which >= 0 && may_be_idle(view_bars__part_of[which]) && !strcmp(cause, "timer"))
+		take(bar, view_bars__part_of[which], ns);
 }
 
 static void offer_cause(struct bar *bar, const char *state, const char *cause, double ns)
 {
 	int which = where_state(state);
 
-	if (!bar || !cause[0] || which < 0 || part_of[which] != bar__largest(bar) ||
+	if (!bar || !cause[0] || which < 0 || view_bars__part_of[which] != bar__largest(bar) ||
 	    ns <= (double)bar->cause_ns)
 		return;
 	bar->cause_ns = (uint64_t)ns;
@@ -301,7 +301,7 @@ static int copy_parts(struct table *to, const struct table *from, enum lat_by by
 	int err = 0, failed;
 
 	for (size_t key = 0; !err && key < table__keys(from); key++) {
-		name_bar(from, key, by, &id, name);
+		view_bars__name(from, key, by, &id, name);
 		if (id == bar->id && !strcmp(name, bar->name))
 			err = copy_key(to, from, key, false);
 	}
@@ -354,7 +354,7 @@ bool view_bars__wait(const struct run_probe *probe, size_t row, struct bar_wait 
 	*wait = (struct bar_wait){
 		.time_ns = table__time_ns(waits, row),
 		.ns = (uint64_t)integer_in(table__value(waits, row, WAITS_NS)),
-		.part = state >= 0 ? part_of[state] : BAR_OTHER,
+		.part = state >= 0 ? view_bars__part_of[state] : BAR_OTHER,
 		.pid = integer_in(table__value(waits, row, WAITS_PID)),
 		.tid = integer_in(table__value(waits, row, WAITS_TID)),
 		.comm = text_in(table__value(waits, row, WAITS_COMM)),
@@ -396,7 +396,7 @@ const char *view_bars__link(const char *chain, struct bar_link *link)
 	at = strstr(link->text, "): ");
 	if (at && sscanf(at + 3, "%15[a-z]", state) == 1) {
 		which = where_state(state);
-		link->part = which >= 0 ? part_of[which] : BAR_OTHER;
+		link->part = which >= 0 ? view_bars__part_of[which] : BAR_OTHER;
 		link->ns = read_ns(at + 3 + strlen(state));
 	}
 	return end ? end + 3 : chain + length;

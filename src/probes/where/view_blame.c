@@ -22,24 +22,12 @@ static bool can_be_own(unsigned int state)
 	return state == WHERE_READY || state == WHERE_DISK;
 }
 
-static bool is_row(const struct where_account *row, const char *who)
-{
-	const char *name = row->comm ? row->comm : row->cgroup;
-
-	return name && (why_tasks__same_name(who, name) || !strcmp(who, name));
-}
-
-static bool is_itself(const struct where_account *row, const struct reason *reason)
-{
-	return !strcmp(reason->who, "itself") || (reason->is_named && is_row(row, reason->who));
-}
-
 /* ---- culprits ---- */
 
 static void name_culprit(struct culprit *culprit, const struct accounts *accounts, const char *who)
 {
 	for (size_t i = 0; i < accounts->nr; i++)
-		if (is_row(&accounts->rows[i], who))
+		if (reasons__is_of_row(&accounts->rows[i], who))
 			who = accounts->rows[i].name;
 	snprintf(culprit->who, sizeof(culprit->who), "%s", who);
 }
@@ -112,7 +100,7 @@ static void add_part(struct blame *blame, size_t at, const struct reasons *reaso
 	for (size_t i = 0; i < nr; i++) {
 		double ns =
 			fmin(list[i].share * fmax(row->ns[state], row->waited_ns[state]), left_ns);
-		bool itself = is_itself(row, &list[i]);
+		bool itself = reasons__is_itself(row, &list[i]);
 
 		left_ns -= ns;
 		if (itself && can_be_own(state)) {

@@ -36,6 +36,13 @@ int parts__print_states(FILE *out, const struct accounts *accounts);
 void rows__print(FILE *out, const struct reasons *reasons, const struct blame *blame,
 		 unsigned int top);
 
+/*
+ * "backup 47 %": the largest reason of its longest wait that has one, another one than itself if
+ * there is; the name in so many columns.
+ */
+void rows__because(struct wrap *wrap, const struct reasons *reasons,
+		   const struct where_account *row, unsigned int columns);
+
 /* All parts of each row, as shares of its life. */
 void rows__print_shares(FILE *out, const struct accounts *accounts, unsigned int top);
 

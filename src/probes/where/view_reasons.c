@@ -51,14 +51,17 @@ static bool explains(const struct why_words *words, unsigned int state)
 	}
 }
 
-/* Is a victim, "web (12)", one of the tasks of a row? */
-static bool is_of_row(const struct where_account *row, const char *victim)
+bool reasons__is_of_row(const struct where_account *row, const char *name)
 {
-	const char *name = row->comm ? row->comm : row->cgroup;
+	const char *of = row->comm ? row->comm : row->cgroup;
 
-	if (!name)
-		return false;
-	return why_tasks__same_name(victim, name) || !strcmp(victim, name);
+	return of && (why_tasks__same_name(name, of) || !strcmp(name, of));
+}
+
+bool reasons__is_itself(const struct where_account *row, const struct reason *reason)
+{
+	return !strcmp(reason->who, "itself") ||
+	       (reason->is_named && reasons__is_of_row(row, reason->who));
 }
 
 static bool is_victim(const struct reasons *reasons, const struct where_account *account,
@@ -67,9 +70,9 @@ static bool is_victim(const struct reasons *reasons, const struct where_account 
 	const struct accounts *accounts = reasons->accounts;
 
 	if (account != &accounts->all)
-		return is_of_row(account, victim);
+		return reasons__is_of_row(account, victim);
 	for (size_t i = 0; i < accounts->nr; i++)
-		if (is_of_row(&accounts->rows[i], victim))
+		if (reasons__is_of_row(&accounts->rows[i], victim))
 			return true;
 	return false;
 }
@@ -197,8 +200,8 @@ static void find_full_queue(const struct reasons *reasons, unsigned int at,
 
 	for (size_t i = 0; full > 0 && i < summary->nr_names; i++) {
 		const struct why_line *line = &summary->names[i];
-		bool itself =
-			account != &reasons->accounts->all && is_of_row(account, line->victim);
+		bool itself = account != &reasons->accounts->all &&
+			      reasons__is_of_row(account, line->victim);
 		struct reason reason = {
 			.share =
 				full * accounts__share((double)line->ns, (double)summary->total_ns),

@@ -39,6 +39,12 @@ void reasons__clear(struct reasons *reasons);
 size_t reasons__list(const struct reasons *reasons, const struct where_account *account,
 		     unsigned int state, struct reason **list);
 
+/* Is it, "web (12)", one of the tasks of the row? */
+bool reasons__is_of_row(const struct where_account *row, const char *name);
+
+/* Is the reason the row itself? */
+bool reasons__is_itself(const struct where_account *row, const struct reason *reason);
+
 #define REASONS_MOST 3
 
 /* The first ones of the list: those with less than a tenth of the part are left out. */

@@ -18,7 +18,7 @@
 
 static double tasks(const struct answer *answer, unsigned int state)
 {
-	return accounts__share(answer->accounts->all.waited_ns[state],
+	return accounts__share(answer->accounts.all.waited_ns[state],
 			       (double)answer->run->duration_ns);
 }
 
@@ -34,7 +34,7 @@ static void add_waiting(struct wrap *wrap, double tasks)
 /* "; page faults 12,345/s, p99 9 us", of the probe that explains such waits. */
 static void add_samples(struct wrap *wrap, const struct answer *answer, unsigned int state)
 {
-	const struct run_probe *probe = reasons__probe(answer->reasons, state);
+	const struct run_probe *probe = reasons__probe(&answer->reasons, state);
 	const struct lat_hist *hist;
 	char text[UNITS_TEXT];
 	uint64_t samples;
@@ -67,7 +67,7 @@ static void print_line(FILE *out, const char *title, struct wrap *wrap)
 
 static void print_cpu(FILE *out, const struct answer *answer)
 {
-	double busy = accounts__share(answer->accounts->all.ns[WHERE_CPU],
+	double busy = accounts__share(answer->accounts.all.ns[WHERE_CPU],
 				      (double)answer->run->duration_ns);
 	int64_t cpus = view_host__cpus(answer->run);
 	struct wrap wrap = { 0 };
@@ -92,7 +92,7 @@ static void print_memory(FILE *out, const struct answer *answer)
 
 static void print_disk(FILE *out, const struct answer *answer)
 {
-	const char *disk = reasons__disk(answer->reasons);
+	const char *disk = reasons__disk(&answer->reasons);
 	struct wrap wrap = { 0 };
 
 	if (disk)

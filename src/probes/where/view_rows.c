@@ -79,20 +79,22 @@ static const char *say_for(const struct where_account *row, const struct part pa
 	return text;
 }
 
-/* The largest reason of its longest wait that has one: another one than itself, if there is. */
-static void add_because(struct wrap *wrap, const struct reasons *reasons,
-			const struct where_account *row, const struct part parts[WAITS])
+void rows__because(struct wrap *wrap, const struct reasons *reasons,
+		   const struct where_account *row, unsigned int columns)
 {
 	struct reason found[REASONS_MOST];
+	struct part parts[WAITS];
 	unsigned int nr, at;
 
+	list_parts(row, parts);
 	for (unsigned int i = 0; i < WAITS && parts[i].ns > 0; i++) {
 		for (unsigned int state = 0; state < WHERE_STATES; state++) {
 			if (!(waits[parts[i].wait].states & 1U << state) ||
 			    !(nr = reasons__find(reasons, row, state, found)))
 				continue;
 			at = nr > 1 && !found[0].is_named && found[1].is_named;
-			wrap__add(wrap, "%.*s %.0f %%", BECAUSE_COLUMNS - 6, found[at].who,
+			wrap__add(wrap, "%.*s %.0f %%", (int)columns,
+				  reasons__is_itself(row, &found[at]) ? "itself" : found[at].who,
 				  100 * fmin(found[at].share, 1));
 			return;
 		}
@@ -112,7 +114,7 @@ static void print_row(FILE *out, const struct reasons *reasons, const struct whe
 	text__key_name_cut(out, row->name, head);
 	fprintf(out, " %8s %5.1f  ", units__ns(time, row->all_waited_ns),
 		100 * accounts__share(row->all_waited_ns, row->life_ns));
-	add_because(&because, reasons, row, parts);
+	rows__because(&because, reasons, row, BECAUSE_COLUMNS - 6);
 	say_for(row, parts, text);
 	if (!because.len) {
 		fprintf(out, "%s\n", text);

@@ -42,7 +42,7 @@ static void say_wait(struct wrap *wrap, const struct answer *answer, const struc
 		wrap__add(wrap, "was ready to run and had no CPU");
 		break;
 	case WHERE_DISK:
-		disk = reasons__disk(answer->reasons);
+		disk = reasons__disk(&answer->reasons);
 		wrap__add(wrap, "waited for %s%s", disk ? "disk " : "a disk", disk ? disk : "");
 		break;
 	case WHERE_MEMORY:
@@ -180,8 +180,8 @@ static void print_finding(FILE *out, const struct answer *answer, const struct f
 	wrap__add(&wrap, " for %s of its life",
 		  accounts__percent(time, accounts__share(finding->ns, row->life_ns)));
 	wrap__add(&wrap, " (%s)", units__ns(time, finding->ns));
-	nr = reasons__list(answer->reasons, row, finding->state, &list);
-	if (finding->state == WHERE_MEMORY && limits__find(&limit, answer->reasons, row))
+	nr = reasons__list(&answer->reasons, row, finding->state, &list);
+	if (finding->state == WHERE_MEMORY && limits__find(&limit, &answer->reasons, row))
 		wrap__add(&wrap, "; for %.0f %% of that because of %s", 100 * limit.share,
 			  limit.who);
 	else
@@ -219,15 +219,15 @@ static size_t list_findings(const struct sufferer *sufferer, double least_ns,
 /* Of what those waited who are no culprits themselves. */
 static void print_most_blamed(FILE *out, const struct answer *answer)
 {
-	const struct culprit *most = answer->blame->culprits;
+	const struct culprit *most = answer->blame.culprits;
 	char time[UNITS_TEXT], all[UNITS_TEXT];
 	struct wrap wrap = { 0 };
 	double suffered_ns = 0;
 
-	for (size_t i = 0; i < answer->accounts->nr; i++)
-		if (!answer->blame->rows[i].is_culprit)
-			suffered_ns += blame__suffered_ns(&answer->blame->rows[i]);
-	if (!answer->blame->nr_culprits || most->victims_ns < LEAST_REASON * suffered_ns)
+	for (size_t i = 0; i < answer->accounts.nr; i++)
+		if (!answer->blame.rows[i].is_culprit)
+			suffered_ns += blame__suffered_ns(&answer->blame.rows[i]);
+	if (!answer->blame.nr_culprits || most->victims_ns < LEAST_REASON * suffered_ns)
 		return;
 	wrap__add(&wrap, "%s is behind %.0f %% of the waiting of others (%s of %s).", most->who,
 		  100 * accounts__share(most->victims_ns, suffered_ns),
@@ -242,10 +242,10 @@ void sentences__print(FILE *out, const struct answer *answer, unsigned int most)
 	double least_ns = LEAST_NS_SHARE * (double)answer->run->duration_ns;
 	unsigned int printed = 0;
 
-	if (answer->accounts->nr > 1 && !answer->probe->filter)
+	if (answer->accounts.nr > 1 && !answer->probe->filter)
 		print_most_blamed(out, answer);
-	for (size_t i = 0; i < answer->accounts->nr && printed < most; i++) {
-		const struct sufferer *sufferer = &answer->blame->rows[i];
+	for (size_t i = 0; i < answer->accounts.nr && printed < most; i++) {
+		const struct sufferer *sufferer = &answer->blame.rows[i];
 		struct finding found[WHERE_STATES];
 		size_t nr = 0;
 
