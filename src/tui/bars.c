@@ -279,8 +279,11 @@ static struct columns columns_of(const struct view *view)
 	return columns;
 }
 
-/* Who had the CPU most while it waited for one, by the probe that knows; NULL: unknown. */
-static const char *culprit_of(const struct view *view, const struct bar *bar)
+/*
+ * Who had the CPU most while it waited for one, or the disk, by the probe that knows; NULL: unknown,
+ * or it was itself.
+ */
+static const char *culprit_of(const struct view *view, const struct bar *bar, bool of_disk)
 {
 	const struct run *run = view->model.run;
 	const struct model_pair *most = NULL;
@@ -289,9 +292,10 @@ static const char *culprit_of(const struct view *view, const struct bar *bar)
 		return NULL;
 	for (unsigned int i = 0; i < run->nr_probes; i++) {
 		const struct model_why *why = &view->model.why[i];
+		const struct why_words *words = why__words(run->probes[i].name);
 
-		for (size_t at = 0; why__words(run->probes[i].name)->of_cpu && at < why->nr_pairs;
-		     at++) {
+		for (size_t at = 0;
+		     (of_disk ? words->requests : words->of_cpu) && at < why->nr_pairs; at++) {
 			const struct model_pair *pair = &why->pairs[at];
 
 			if (pair->culprit[0] && !strcmp(pair->victim, bar->name) &&
@@ -299,13 +303,15 @@ static const char *culprit_of(const struct view *view, const struct bar *bar)
 				most = pair;
 		}
 	}
-	return most ? most->culprit : NULL;
+	return most && strcmp(most->culprit, bar->name) ? most->culprit : NULL;
 }
 
 static const char *cause_of(const struct view *view, const struct bar *bar)
 {
-	if (bar__largest(bar) == BAR_READY)
-		return culprit_of(view, bar);
+	enum bar_part largest = bar__largest(bar);
+
+	if (largest == BAR_READY || largest == BAR_DISK)
+		return culprit_of(view, bar, largest == BAR_DISK);
 	return bar->cause[0] ? bar->cause : NULL;
 }
 
@@ -317,7 +323,7 @@ static void describe_wait(const struct view *view, const struct bar *bar, char t
 	char share[UNITS_TEXT];
 
 	if (cause)
-		before = largest == BAR_READY ? ", behind " : ", ended by ";
+		before = largest == BAR_READY || largest == BAR_DISK ? ", behind " : ", ended by ";
 	snprintf(text, TEXT, "%s %s%s%s", units__share(share, bar->waits_ns[largest], bar->life_ns),
 		 strstr(bar_looks[largest].what, "for"), before, cause ? cause : "");
 }
