@@ -280,7 +280,7 @@ static struct columns columns_of(const struct view *view)
 }
 
 /*
- * Who had the CPU most while it waited for one, or the disk, by the probe that knows; NULL: unknown,
+ * Who had the CPU or the disk most while it waited for one, by the probe that knows; NULL: unknown,
  * or it was itself.
  */
 static const char *culprit_of(const struct view *view, const struct bar *bar, bool of_disk)

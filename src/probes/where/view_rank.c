@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Bars as the first answer knows their processes: in its order, with its names, waits and causes. */
+/* Bars as the first answer shows them: in its order, with its names, waits and causes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
