@@ -108,7 +108,8 @@ static void say_modes(struct wrap *wrap, const struct reasons *reasons)
 			  units__ns(text, (1 - user) * all->ns[WHERE_CPU]),
 			  units__ns(error, half * all->ns[WHERE_CPU]));
 	}
-	if (faults_ns > FAULTS_SHOWN * all->ns[WHERE_CPU]) {
+	/* More than that, and most of it is waits in them, which are other parts. */
+	if (faults_ns > FAULTS_SHOWN * all->ns[WHERE_CPU] && faults_ns <= all->ns[WHERE_CPU]) {
 		add_comma(wrap);
 		wrap__add(wrap, "page faults %s", units__ns(text, faults_ns));
 	}

@@ -405,6 +405,9 @@ const struct run_probe *reasons__probe(const struct reasons *reasons, unsigned i
 double reasons__faults_ns(const struct reasons *reasons)
 {
 	const struct run_probe *probe = reasons__probe(reasons, WHERE_FAULT);
+	const struct run *run = reasons->run;
+	bool is_of_run = reasons->probe >= run->probes && /* else it is of some of its tasks */
+			 reasons->probe < run->probes + run->nr_probes;
 
-	return probe ? (double)probe->total.metrics[0].hist.sum_ns : 0;
+	return probe && is_of_run ? (double)probe->total.metrics[0].hist.sum_ns : 0;
 }
