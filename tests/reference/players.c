@@ -5,12 +5,15 @@
  * The process "shop" serves requests by two threads: each works for a while, then waits for the
  * next one. What else there is depends on the INCIDENT:
  *
- *   hog     three processes "batch-job" want all CPUs
+ *   hog     three processes "batch-job" want all CPUs, and somebody raised their priority: else
+ *           some schedulers let shop go first
  *   writer  a request writes a block of DISK, on which the process "backup" writes in bulk
  *   lock    a request needs a lock that the thread "reindex" of shop holds for 30 ms at a time
  *   quota   requests are long: whoever starts it limits the CPU time of its cgroup
  *   memory  a request needs fresh memory: whoever starts it limits memory.high of its cgroup
  */
+#include <sys/resource.h>
+
 #include "reference.h"
 
 #define SHOP_THREADS 2
@@ -75,6 +78,7 @@ static void *reindex(void *unused)
 
 static void *hog(void *unused)
 {
+	reference_must(!setpriority(PRIO_PROCESS, 0, -10), "setpriority: %m");
 	for (;;)
 		load__spin(NSEC_PER_SEC);
 	return unused;

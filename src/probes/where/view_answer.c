@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 
 #define ROWS 6
 #define SENTENCES 3
+#define LEAST_OWN 0.005 /* of all waiting: less is not said */
 
 /* Is it of the whole machine, and not of what a filter selects, or of one process? */
 static bool is_machine(const struct answer *answer)
@@ -42,16 +44,31 @@ static void print_title(FILE *out, const struct answer *answer)
 	fputc('\n', out);
 }
 
+/* Waits of latscope itself, which no probe explains. */
+static double own_waits_ns(const struct answer *answer)
+{
+	const struct run *run = answer->run;
+	double ns = 0;
+
+	for (unsigned int i = 0; !answer->probe->filter && i < run->nr_probes; i++)
+		if (run->probes[i].why && !run->probes[i].refused[0])
+			ns += (double)run->probes[i].why->of_latscope_ns;
+	return fmin(ns, answer->blame.open_ns);
+}
+
 static void print_unexplained(FILE *out, const struct answer *answer)
 {
 	const struct where_account *all = &answer->accounts.all;
 	const struct blame *blame = &answer->blame;
+	double latscope_ns = own_waits_ns(answer), open_ns = blame->open_ns - latscope_ns;
 	char text[UNITS_TEXT];
 	struct wrap wrap = { 0 };
 
 	wrap__add(&wrap, "Not explained: %s of the waiting",
-		  accounts__percent(text, accounts__share(blame->open_ns, blame->waited_ns)));
-	wrap__add(&wrap, " (%s)", units__ns(text, blame->open_ns));
+		  accounts__percent(text, accounts__share(open_ns, blame->waited_ns)));
+	wrap__add(&wrap, " (%s)", units__ns(text, open_ns));
+	if (latscope_ns > LEAST_OWN * blame->waited_ns)
+		wrap__add(&wrap, ", without %s of latscope itself", units__ns(text, latscope_ns));
 	if (all->ns[WHERE_UNKNOWN] > 0)
 		wrap__add(&wrap, "; %s of all time was not seen",
 			  units__ratio(text,

@@ -14,6 +14,8 @@
 
 #define NOBODY 0.25 /* weight of a wait that nobody is known to have caused */
 #define MUCH 0.01 /* of the window */
+#define BUSY 0.98 /* of its life: who has something to do for so long never rests */
+#define MOST_OF_HOG 0.5 /* of its time: who loses more is no hog, but suffers from one */
 #define LITTLE 0.1 /* of what it lost itself: who made others wait so little is no culprit */
 
 /* Can the process have made itself wait? Who waits for a lock of its own waits for a thread. */
@@ -140,6 +142,26 @@ static double lost_share(const struct sufferer *sufferer)
 	return accounts__share(lost_ns(sufferer), row->ns[WHERE_CPU] + row->all_waited_ns);
 }
 
+/* Who always has something to do wants a CPU as long as it can have one: it waits in any case. */
+static bool rests(const struct where_account *row)
+{
+	return row->ns[WHERE_CPU] + row->all_waited_ns < BUSY * row->life_ns;
+}
+
+/*
+ * Those that made it wait lost less of their time than it did; or it never rests and made those
+ * wait that do, who are the ones that somebody waits for.
+ */
+static bool is_culprit(const struct culprit *of, const struct sufferer *sufferer, double much_ns)
+{
+	double share = lost_share(sufferer);
+
+	if (of->resting_ns >= much_ns && !rests(sufferer->row) && share < MOST_OF_HOG)
+		return true;
+	return of->ns > LITTLE * lost_ns(sufferer) &&
+	       accounts__share(of->weighted_ns, of->ns) > share;
+}
+
 /* Also says whether those come first that lost much, then the culprits. */
 static void judge(struct blame *blame, struct sufferer *sufferer, double much_ns)
 {
@@ -149,10 +171,8 @@ static void judge(struct blame *blame, struct sufferer *sufferer, double much_ns
 	for (size_t i = 0; i < blame->nr_culprits; i++) {
 		const struct culprit *culprit = &blame->culprits[i];
 
-		if (!strcmp(culprit->who, sufferer->row->name) &&
-		    culprit->ns > LITTLE * lost_ns(sufferer))
-			sufferer->is_culprit = accounts__share(culprit->weighted_ns, culprit->ns) >
-					       lost_share(sufferer);
+		if (!strcmp(culprit->who, sufferer->row->name))
+			sufferer->is_culprit = is_culprit(culprit, sufferer, much_ns);
 	}
 	sufferer->order = sufferer->is_culprit ? 1 : lost_ns(sufferer) >= much_ns ? 0 : 2;
 }
@@ -181,9 +201,13 @@ int blame__of(struct blame *blame, const struct reasons *reasons)
 			if (where_is_wait(state))
 				add_part(blame, i, reasons, state);
 	}
-	for (size_t i = 0; i < blame->nr_pairs; i++)
-		blame->culprits[blame->pairs[i].culprit].weighted_ns +=
-			blame->pairs[i].ns * lost_share(&blame->rows[blame->pairs[i].row]);
+	for (size_t i = 0; i < blame->nr_pairs; i++) {
+		const struct blame_pair *pair = &blame->pairs[i];
+		struct culprit *culprit = &blame->culprits[pair->culprit];
+
+		culprit->weighted_ns += pair->ns * lost_share(&blame->rows[pair->row]);
+		culprit->resting_ns += rests(blame->rows[pair->row].row) ? pair->ns : 0;
+	}
 	for (size_t i = 0; i < accounts->nr; i++)
 		judge(blame, &blame->rows[i], MUCH * (double)reasons->run->duration_ns);
 	for (size_t i = 0; i < blame->nr_pairs; i++)

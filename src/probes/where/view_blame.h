@@ -24,7 +24,8 @@ struct culprit {
 	char who[2 * WHY_CROWD]; /* "backup (4 tasks)" */
 	double ns; /* that others waited */
 	double victims_ns; /* those of them that are no culprits themselves */
-	double weighted_ns; /* the same, each by the share of its active time that the other lost */
+	double resting_ns; /* of all of them, those that rest at times */
+	double weighted_ns; /* ns, each by the share of its active time that the other lost */
 };
 
 struct blame_pair {

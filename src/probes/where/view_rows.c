@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <core/split.h>
 #include <core/units.h>
 #include <print/text.h>
 #include <print/wrap.h>
@@ -85,6 +86,8 @@ void rows__because(struct wrap *wrap, const struct reasons *reasons,
 	struct reason found[REASONS_MOST];
 	struct part parts[WAITS];
 	unsigned int nr, at;
+	const char *who;
+	size_t len; /* without its ID if that does not fit */
 
 	list_parts(row, parts);
 	for (unsigned int i = 0; i < WAITS && parts[i].ns > 0; i++) {
@@ -93,8 +96,9 @@ void rows__because(struct wrap *wrap, const struct reasons *reasons,
 			    !(nr = reasons__find(reasons, row, state, found)))
 				continue;
 			at = nr > 1 && !found[0].is_named && found[1].is_named;
-			wrap__add(wrap, "%.*s %.0f %%", (int)columns,
-				  reasons__is_itself(row, &found[at]) ? "itself" : found[at].who,
+			who = reasons__is_itself(row, &found[at]) ? "itself" : found[at].who;
+			len = strlen(who) <= columns ? strlen(who) : split__name_length(who);
+			wrap__add(wrap, "%.*s %.0f %%", (int)(len < columns ? len : columns), who,
 				  100 * fmin(found[at].share, 1));
 			return;
 		}
