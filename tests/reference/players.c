@@ -12,8 +12,6 @@
  *   quota   requests are long: whoever starts it limits the CPU time of its cgroup
  *   memory  a request needs fresh memory: whoever starts it limits memory.high of its cgroup
  */
-#include <sys/resource.h>
-
 #include "reference.h"
 
 #define SHOP_THREADS 2

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <core/split.h>
 #include <core/units.h>
 #include <print/text.h>
 #include <print/wrap.h>
@@ -80,6 +79,18 @@ static const char *say_for(const struct where_account *row, const struct part pa
 	return text;
 }
 
+/* How much of it fits so many columns: whole words, if there is more than one. */
+static int words_in(const char *text, unsigned int columns)
+{
+	size_t len = strlen(text), whole = columns;
+
+	if (len <= columns)
+		return (int)len;
+	while (whole && text[whole] != ' ')
+		whole--;
+	return (int)(whole ? whole : columns);
+}
+
 void rows__because(struct wrap *wrap, const struct reasons *reasons,
 		   const struct where_account *row, unsigned int columns)
 {
@@ -87,7 +98,6 @@ void rows__because(struct wrap *wrap, const struct reasons *reasons,
 	struct part parts[WAITS];
 	unsigned int nr, at;
 	const char *who;
-	size_t len; /* without its ID if that does not fit */
 
 	list_parts(row, parts);
 	for (unsigned int i = 0; i < WAITS && parts[i].ns > 0; i++) {
@@ -97,8 +107,7 @@ void rows__because(struct wrap *wrap, const struct reasons *reasons,
 				continue;
 			at = nr > 1 && !found[0].is_named && found[1].is_named;
 			who = reasons__is_itself(row, &found[at]) ? "itself" : found[at].who;
-			len = strlen(who) <= columns ? strlen(who) : split__name_length(who);
-			wrap__add(wrap, "%.*s %.0f %%", (int)(len < columns ? len : columns), who,
+			wrap__add(wrap, "%.*s %.0f %%", words_in(who, columns), who,
 				  100 * fmin(found[at].share, 1));
 			return;
 		}
