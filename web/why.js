@@ -24,9 +24,13 @@ const partOf = (probe, name) => probe.why.parts.find((part) => part.name === nam
 // "batch (7)" without its ID.
 const bare = (name) => name.replace(/ \(\d+\)$/, "");
 
-// Who slowed whom, and when: pairs of this span with a culprit, and the largest part without one; the most time first.
+// "batch (3 tasks)" without their number, too.
+const bareGroup = (name) => bare(name.replace(/ \(\d+ tasks\)$/, ""));
+
+// Who slowed whom, and when: pairs of this span with a culprit, and the largest part without one; the most time first, those in
+// which a culprit waited last.
 function findings(series, edges, span) {
-	const found = [];
+	const found = [], culprits = new Set((data.bars ? data.bars.splits[0].bars : []).filter((bar) => bar.culprit).map((bar) => bareGroup(bar.name)));
 	const other = (one) => one.pair.culprit && bare(one.pair.culprit) !== bare(one.pair.victim);
 	const named = (one) => ![one.victim, one.culprit].some((name) => name && bare(name) === "(other)");
 	for (const probe of series.filter((one) => one.why)) {
@@ -35,11 +39,12 @@ function findings(series, edges, span) {
 		found.push(...all.filter(other).filter((one) => one.ns > total * 0.01).sort((a, b) => b.ns - a.ns).slice(0, 3));
 		found.push(...all.filter((one) => !other(one) && one.ns > total * 0.25).sort((a, b) => b.ns - a.ns).slice(0, 1));
 	}
-	return found.map((one) => {
+	const most = Math.max(...found.map((one) => one.ns));
+	return found.filter((one) => one.ns * 200 >= most).map((one) => {
 		const core = coreSpan(one.pair.columns, span);
 		return { ...one, core, other: Boolean(other(one)),
 			from: edges[core[0]].start, to: edges[core[1] - 1].end };
-	}).sort((a, b) => b.ns - a.ns);
+	}).sort((a, b) => culprits.has(bare(a.pair.victim)) - culprits.has(bare(b.pair.victim)) || b.ns - a.ns);
 }
 
 // How much of each part there is at a time, on average: stacked. of: {start, end, edges, span, width}.

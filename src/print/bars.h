@@ -40,6 +40,7 @@ struct bar {
 	uint64_t waits_ns[BAR_PARTS]; /* of them; see bar__waited() */
 	size_t rank; /* its place in the first answer, from 1; 0: unknown */
 	char group[BAR_NAME]; /* all of that rank, "shop (8 tasks)"; empty: unknown */
+	bool is_culprit; /* those that waited for it lost more of their time than it did */
 	uint64_t cause_ns; /* of the wait below */
 	char cause[RUN_TEXT]; /* what caused most of its largest part of waits; empty: unknown */
 };

@@ -49,7 +49,7 @@ static bool has_bar(const struct bar *bar, uint64_t duration_ns)
 
 static int start_bar(struct html_bar *to, const struct bar *bar)
 {
-	to->whole = (struct bar){ .rank = bar->rank, .id = bar->id };
+	to->whole = (struct bar){ .rank = bar->rank, .id = bar->id, .is_culprit = bar->is_culprit };
 	strcpy(to->whole.name, bar->group[0] ? bar->group : bar->name);
 	strcpy(to->whole.cause, bar->cause);
 	return open_series(to);
@@ -258,6 +258,7 @@ static struct json_object *bar_json(struct html_bar *bar)
 
 	fields__text(object, "name", *bar->whole.name ? bar->whole.name : NULL);
 	fields__text(object, "cause", *bar->whole.cause ? bar->whole.cause : NULL);
+	fields__put(object, "culprit", json_object_new_boolean(bar->whole.is_culprit));
 	for (unsigned int i = 0; i < BAR_PARTS; i++)
 		json_object_array_add(parts, html_series__json(&bar->parts[i]));
 	for (unsigned int i = 0; i < BAR_PARTS; i++)

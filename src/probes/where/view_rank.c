@@ -21,6 +21,7 @@ static void set_rank(struct bar *bar, const struct answer *answer, size_t at)
 	rows__because(&because, &answer->reasons, account, RUN_NAME);
 	snprintf(bar->cause, sizeof(bar->cause), "%.*s", RUN_TEXT - 1, because.text);
 	snprintf(bar->group, sizeof(bar->group), "%s", account->name);
+	bar->is_culprit = answer->blame.rows[at].is_culprit;
 	bar->rank = at + 1;
 }
 
