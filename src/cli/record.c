@@ -238,7 +238,8 @@ static void prepare_probe(const struct record *record, const struct probe_ops *o
 			     .method = wanted && probe__find_method(ops, wanted) ? wanted : NULL,
 			     .own = own_of(record, ops),
 			     .why = &record->why.request },
-		.why_can_go = record->kind->answers && !record->why.wanted && ops->explains,
+		.why_can_go = ops->explains && (record->kind->accounts ||
+						(record->kind->answers && !record->why.wanted)),
 	};
 }
 

@@ -144,7 +144,7 @@ check 'once the workload has ended, nothing may be signalled any more' 0 "latsco
 as=()
 
 mkdir -m700 "$dir/closed"
-"$latscope" record -o "$dir/closed/runs" >"$dir/stdout" 2>"$dir/stderr" &
+"$latscope" record -vo "$dir/closed/runs" >"$dir/stdout" 2>"$dir/stderr" &
 pid=$!
 kept_in_closed() { [ -e "$(recording "$dir/closed/runs")/run.db" ]; }
 wait_for kept_in_closed
@@ -161,7 +161,7 @@ install -m755 "$latscope" "$dir/latscope"
 root=$latscope latscope=$dir/latscope
 as=(setpriv --reuid=12345 --regid=12346 --clear-groups --inh-caps="$caps" --ambient-caps="$caps")
 rm -rf "$dir/runs" && install -d -m777 "$dir/runs"
-"${as[@]}" "$latscope" record -q -o "$dir/runs" >"$dir/stdout" 2>"$dir/stderr" &
+"${as[@]}" "$latscope" record -qvo "$dir/runs" >"$dir/stdout" 2>"$dir/stderr" &
 pid=$!
 wait_for is_open
 bounding=$(awk '$1 == "CapBnd:" { print $2 }' /proc/self/status)
