@@ -215,7 +215,7 @@ is 'lost records: so is who else was there' "$(rows "SELECT count(*) FROM rmid W
 # rmid in a recording with other probes.
 rm -rf "$dir/rmid"
 check 'record --rmid' 0 '' 'memlat.*runqlat.*iolat.*rmid: .*method: switches' \
-	record -q --rmid -d 300ms -o "$dir/rmid"
+	record -qv --rmid -d 300ms -o "$dir/rmid"
 recording=$(recording "$dir/rmid")
 ok 'record --rmid: the same window, and every slot adds up' whole_slots
 is 'record --rmid: one file for all' "$(rows "SELECT count(*) FROM probe WHERE name IN ('rmid', 'runqlat')")" 2
@@ -230,7 +230,7 @@ is 'report -I: no line a millisecond' "$(grep -c ' cpu_ns ' <<<"$out")" 0
 check 'compare: of all but rmid' 0 '' 'rmid: not compared: it has a table,.*memlat ' \
 	compare "$(recording "$dir/live")" "$(recording "$dir/live")"
 check 'record --rmid with a filter: a warning says which probes it applies to' 0 '^latscope: rmid measures all processes: the filter is for the other probes' \
-	'rmid: ' record --rmid --comm nobody -d 10ms -o "$dir/filtered"
-check 'record without it has none' 0 '' 'runqlat' record -q -d 100ms -o "$dir/without"
+	'rmid: ' record -v --rmid --comm nobody -d 10ms -o "$dir/filtered"
+check 'record without it has none' 0 '' 'runqlat' record -qv -d 100ms -o "$dir/without"
 is 'record without it: no file' "$(find "$dir/without" -name 'rmid*')" ''
 done_testing
