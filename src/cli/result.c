@@ -11,6 +11,7 @@
 #include <print/text.h>
 #include <print/report.h>
 #include <print/why.h>
+#include <probes/kit/probe.h>
 #include <store/csv.h>
 #include <store/json.h>
 #include <store/rundb.h>
@@ -80,22 +81,44 @@ static int print_csv(const struct result *result)
 	return 0;
 }
 
+static int print_probe(const struct result *result, const struct run_probe *probe)
+{
+	struct text_style style = style_of(result);
+	int err = 0;
+
+	if (probe->table)
+		err = print_table(result, probe);
+	else
+		text__probe(stdout, result->run, probe, &style);
+	return err ? err : why_text__print(stdout, result->run, probe, style.top);
+}
+
 /* All probes, one after the other. */
 static int print_probes(const struct result *result)
 {
 	const struct run *run = result->run;
-	struct text_style style = style_of(result);
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < run->nr_probes; i++)
+		err = print_probe(result, &run->probes[i]);
+	why_text__missing_names(stdout, run);
+	return err;
+}
+
+/* Those that record has only if it is asked for them: the first answer does not use them. */
+static int print_additional(const struct result *result)
+{
+	const struct run *run = result->run;
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
-		if (run->probes[i].table)
-			err = print_table(result, &run->probes[i]);
-		else
-			text__probe(stdout, run, &run->probes[i], &style);
-		if (!err)
-			err = why_text__print(stdout, run, &run->probes[i], style.top);
+		const struct probe_ops *ops = probe__find(run->probes[i].name);
+
+		if (ops && !ops->by_default && !ops->accounts && !run->probes[i].refused[0]) {
+			putchar('\n');
+			err = print_probe(result, &run->probes[i]);
+		}
 	}
-	why_text__missing_names(stdout, run);
 	return err;
 }
 
@@ -119,7 +142,7 @@ static int print_answer(const struct result *result)
 		text__run(stdout, result->run);
 	err = probe_view__print_answer(stdout, result->run);
 	if (err < 0 || (err && !more))
-		return err < 0 ? err : 0;
+		return err < 0 ? err : print_additional(result);
 	if (err)
 		putchar('\n');
 	return print_conclusions(result->run) ?: print_probes(result);

@@ -157,13 +157,13 @@ else
 	tell 'fault access=open err=1'
 	check 'record goes on without tiers that are refused' 0 \
 		'^latscope: tierlat cannot run on this machine: .*does not let this user open' \
-		'tierlat: not measured: ' record -q --tiers-at "icx:6:$emu/cpu" -d 100ms -o "$dir/runs"
+		'Not measured: tierlat: ' record -q --tiers-at "icx:6:$emu/cpu" -d 100ms -o "$dir/runs"
 	is 'record goes on without tiers: the others are measured' "$(probes)" where,memlat,runqlat,iolat
 	rm -rf "$dir/runs"
 	found
 	tell 'poke socket=0 reg=0xe01 value=0x400135'
 	tell 'poke socket=0 reg=0xe00 value=0'
 	check 'record says what to do about counters in use' 0 'tierlat cannot .* is in use.*; end the program that uses it' \
-		'tierlat: not measured: ' record -q --tiers-at "icx:6:$emu/cpu" -d 100ms -o "$dir/runs"
+		'Not measured: tierlat: ' record -q --tiers-at "icx:6:$emu/cpu" -d 100ms -o "$dir/runs"
 fi
 done_testing
