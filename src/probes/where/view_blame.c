@@ -107,7 +107,7 @@ static void add_part(struct blame *blame, size_t at, const struct reasons *reaso
 		left_ns -= ns;
 		if (itself && can_be_own(state)) {
 			sufferer->own_ns += ns;
-		} else if (itself || list[i].is_named || !list[i].part) {
+		} else if (itself || list[i].is_named || !list[i].part || list[i].part->of_quota) {
 			sufferer->others_ns[state] += ns;
 			sufferer->all_others_ns += ns;
 		} else {

@@ -108,7 +108,8 @@ static void say_part(char out[CLAUSE], const struct reason *reason)
 		/* flawfinder: ignore: a constant of the probe, with one %s */
 		snprintf(out, CLAUSE, part->with, reason->who);
 	else
-		snprintf(out, CLAUSE, "%s", part->without ? part->without : part->what);
+		snprintf(out, CLAUSE, "%s%s", part->of_quota ? "it was " : "",
+			 part->without ? part->without : part->what);
 }
 
 struct clause {
@@ -160,8 +161,8 @@ static void add_reasons(struct wrap *wrap, const struct reason *list, size_t nr)
 		if (shown && are_alike(list, clauses[i].reason))
 			wrap__add(wrap, ", %s for %.0f %%", clauses[i].reason->who, percent);
 		else
-			wrap__add(wrap, "%s%s for %.0f %%%s", shown ? ", " : "; ", clauses[i].text,
-				  percent, shown ? "" : " of that");
+			wrap__add(wrap, "%s%s for %.0f %%%s", shown ? ", and " : "; ",
+				  clauses[i].text, percent, shown ? "" : " of that");
 		shown++;
 	}
 }
