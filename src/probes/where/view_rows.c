@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <core/split.h>
 #include <core/units.h>
 #include <print/text.h>
 #include <print/wrap.h>
@@ -11,7 +12,6 @@
 #include "view_states.h"
 
 #define FOR_COLUMNS 21
-#define BECAUSE_COLUMNS 19
 #define LEFT_COLUMNS 40 /* before it, without the name */
 #define FOR_SHOWN 3
 #define LEAST_SHARE 0.005 /* of its life: a smaller wait is not named */
@@ -79,16 +79,42 @@ static const char *say_for(const struct where_account *row, const struct part pa
 	return text;
 }
 
-/* How much of it fits so many columns: whole words, if there is more than one. */
-static int words_in(const char *text, unsigned int columns)
+static bool is_quota(const struct reason *reason)
 {
-	size_t len = strlen(text), whole = columns;
+	return reason->part && reason->part->of_quota;
+}
 
-	if (len <= columns)
-		return (int)len;
-	while (whole && text[whole] != ' ')
-		whole--;
-	return (int)(whole ? whole : columns);
+/* "backup (12)", in so many columns: without the ID, or cut with "..". */
+static void add_name(struct wrap *wrap, const struct where_account *row,
+		     const struct reason *reason, unsigned int columns)
+{
+	const char *name = reasons__is_itself(row, reason) ? "itself" : reason->who;
+	size_t len = strlen(name);
+
+	if (len > columns && is_quota(reason))
+		name = "its CPU quota";
+	if (len > columns)
+		len = split__name_length(name);
+	if (len > columns)
+		wrap__add(wrap, "%.*s..", (int)columns - 2, name);
+	else
+		wrap__add(wrap, "%.*s", (int)len, name);
+}
+
+/* Of the wait, in all ways in which the same one is behind it. */
+static double share_of(const struct reasons *reasons, const struct where_account *row,
+		       unsigned int state, const struct reason *of)
+{
+	bool itself = reasons__is_itself(row, of);
+	struct reason *list = NULL;
+	size_t nr = reasons__list(reasons, row, state, &list);
+	double share = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		if (itself ? reasons__is_itself(row, &list[i]) : !strcmp(list[i].who, of->who))
+			share += list[i].share;
+	free(list);
+	return fmin(share, 1);
 }
 
 void rows__because(struct wrap *wrap, const struct reasons *reasons,
@@ -96,8 +122,8 @@ void rows__because(struct wrap *wrap, const struct reasons *reasons,
 {
 	struct reason found[REASONS_MOST];
 	struct part parts[WAITS];
+	char share[UNITS_TEXT];
 	unsigned int nr, at;
-	const char *who;
 
 	list_parts(row, parts);
 	for (unsigned int i = 0; i < WAITS && parts[i].ns > 0; i++) {
@@ -105,10 +131,12 @@ void rows__because(struct wrap *wrap, const struct reasons *reasons,
 			if (!(waits[parts[i].wait].states & 1U << state) ||
 			    !(nr = reasons__find(reasons, row, state, found)))
 				continue;
-			at = nr > 1 && !found[0].is_named && found[1].is_named;
-			who = reasons__is_itself(row, &found[at]) ? "itself" : found[at].who;
-			wrap__add(wrap, "%.*s %.0f %%", words_in(who, columns), who,
-				  100 * fmin(found[at].share, 1));
+			at = nr > 1 && !found[0].is_named && !is_quota(&found[0]) &&
+			     found[1].is_named;
+			snprintf(share, sizeof(share), " %.0f %%",
+				 100 * share_of(reasons, row, state, &found[at]));
+			add_name(wrap, row, &found[at], columns - (unsigned int)strlen(share));
+			wrap__add(wrap, "%s", share);
 			return;
 		}
 		if (2 * parts[i].ns > row->all_waited_ns)
@@ -120,6 +148,7 @@ static void print_row(FILE *out, const struct reasons *reasons, const struct whe
 		      unsigned int head)
 {
 	char time[UNITS_TEXT], text[FOR_COLUMNS + 1];
+	unsigned int left = (unsigned int)text__name_columns(out) + LEFT_COLUMNS;
 	struct wrap because = { 0 };
 	struct part parts[WAITS];
 
@@ -127,14 +156,14 @@ static void print_row(FILE *out, const struct reasons *reasons, const struct whe
 	text__key_name_cut(out, row->name, head);
 	fprintf(out, " %8s %5.1f  ", units__ns(time, row->all_waited_ns),
 		100 * accounts__share(row->all_waited_ns, row->life_ns));
-	rows__because(&because, reasons, row, BECAUSE_COLUMNS - 6);
+	rows__because(&because, reasons, row, wrap__columns(out) - left);
 	say_for(row, parts, text);
 	if (!because.len) {
 		fprintf(out, "%s\n", text);
 		return;
 	}
 	fprintf(out, "%-*s  ", FOR_COLUMNS, text);
-	wrap__print_after(&because, out, (unsigned int)text__name_columns(out) + LEFT_COLUMNS);
+	wrap__print_after(&because, out, left);
 }
 
 static void print_others(FILE *out, const struct blame *blame, size_t nr, size_t from)
