@@ -91,7 +91,7 @@ static void add_comma(struct wrap *wrap)
 
 /*
  * User and system time are sampled by the kernel's ticks: the interval is that of a share of so
- * many ticks, 95 %.
+ * many ticks, 95 %. Two more of each keep it above 0 if all were in one mode (Agresti, Coull).
  */
 static void say_modes(struct wrap *wrap, const struct reasons *reasons)
 {
@@ -101,7 +101,9 @@ static void say_modes(struct wrap *wrap, const struct reasons *reasons)
 
 	if (ticked > 0) {
 		double user = all->user_ns / ticked;
-		double half = 1.96 * sqrt(user * (1 - user) / (ticked / TICK_NS));
+		double ticks = ticked / TICK_NS + 4;
+		double middle = (all->user_ns / TICK_NS + 2) / ticks;
+		double half = 1.96 * sqrt(middle * (1 - middle) / ticks);
 
 		wrap__add(wrap, "user %s", units__ns(text, user * all->ns[WHERE_CPU]));
 		wrap__add(wrap, ", system %s +- %s",

@@ -14,7 +14,8 @@
 #include "view_states.h"
 
 #define TITLE_COLUMNS 8
-#define LEAST_TASKS 0.005 /* that waited on average: less is nobody */
+#define LEAST_TASKS 0.0005 /* that waited on average: less is nobody */
+#define FEW_TASKS 0.005 /* what has no digit */
 
 static double tasks(const struct answer *answer, unsigned int state)
 {
@@ -26,6 +27,8 @@ static void add_waiting(struct wrap *wrap, double tasks)
 {
 	if (tasks < LEAST_TASKS)
 		wrap__add(wrap, "nobody waited");
+	else if (tasks < FEW_TASKS)
+		wrap__add(wrap, "<0.01 tasks waiting on average");
 	else
 		wrap__add(wrap, "%.*f task%s waiting on average", tasks < 0.1 ? 2 : 1, tasks,
 			  tasks > 0.95 && tasks < 1.05 ? "" : "s");
@@ -110,7 +113,7 @@ static void print_locks(FILE *out, const struct answer *answer)
 	double waiting = tasks(answer, WHERE_LOCK) + tasks(answer, WHERE_FUTEX);
 
 	add_waiting(&wrap, waiting);
-	if (waiting >= LEAST_TASKS)
+	if (waiting >= FEW_TASKS)
 		waits__add_worst(&wrap, answer->probe->more[RUN_WAITS],
 				 1U << WHERE_LOCK | 1U << WHERE_FUTEX);
 	print_line(out, "locks", &wrap);
