@@ -391,12 +391,19 @@ const char *reasons__disk(const struct reasons *reasons)
 	return disk;
 }
 
+/* The account can be of the workload alone, when the other probes measure the machine. */
+static bool same_filter(const struct run_probe *one, const struct run_probe *other)
+{
+	return !strcmp(one->filter ? one->filter : "", other->filter ? other->filter : "");
+}
+
 const struct run_probe *reasons__probe(const struct reasons *reasons, unsigned int state)
 {
 	for (unsigned int i = 0; i < reasons->run->nr_probes; i++) {
 		const struct run_probe *probe = &reasons->run->probes[i];
 
-		if (!probe->refused[0] && explains(why__words(probe->name), state))
+		if (!probe->refused[0] && explains(why__words(probe->name), state) &&
+		    same_filter(probe, reasons->probe))
 			return probe;
 	}
 	return NULL;

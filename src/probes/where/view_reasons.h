@@ -54,7 +54,7 @@ unsigned int reasons__find(const struct reasons *reasons, const struct where_acc
 /* The disk that slow requests were for, of the filtered tasks; NULL: several, or unknown. */
 const char *reasons__disk(const struct reasons *reasons);
 
-/* The probe that explains such waits; NULL: none ran. */
+/* The probe that explains such waits, of the same tasks; NULL: none ran. */
 const struct run_probe *reasons__probe(const struct reasons *reasons, unsigned int state);
 
 /* Time in page faults, with the waits in them; 0: unknown. */
