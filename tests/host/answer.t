@@ -12,8 +12,10 @@ check 'alone: the machine' 0 '' \
 ok 'on one screen' fits
 check 'a process' 0 '' "^answer.t \\($$\\), 1 thread, .*on a CPU .*CPU .*Not explained: .*Next: latscope why -p $$ " -p $$ -d 300ms
 ok 'on one screen' fits
+check 'a process, while a workload runs' 0 '' "answer.t \\($$\\), 1 thread, .*Next: latscope why -p $$ " -p $$ -- sleep .3
 check 'a name that nobody has' 0 '' '^no thread that the filter selects lived' --comm nobody-has-it -d 200ms
-check 'a workload: its account, and its status' 0 'exited with status 3' 'the workload, .*waited for a child' -- sh -c 'sleep .3; exit 3'
+check 'a workload: its account, and its status' 0 'exited with status 3' \
+	'^workload: .*exit status 3.*the workload, .*waited for a child' -- sh -c 'sleep .3; exit 3'
 check '--json' 0 '' '^\{.*"probes"' --json -d 200ms
 ok 'is JSON' jq -e '.probes | map(.module) | index("where") != null' <<<"$out"
 check 'record ends with it' 0 'recording in ' '^[0-9.]+ m?s of .*who waited .*Next: latscope ' record -d 300ms -o "$dir/kept"

@@ -108,19 +108,24 @@ static int attach_all(struct where *where)
 	return err;
 }
 
-/* That the account is of the workload alone is a filter, too. */
+/*
+ * That the account is of the workload alone is a filter, too. With another one of tasks, the
+ * workload only says how long: -p PID -- sleep 10.
+ */
 static int name_workload(struct probe *probe)
 {
 	struct run_probe *entry = probe->entry;
+	struct where *where = where_of(probe);
 	char *all = NULL;
 
-	if (!probe->workload || pid_namespace__differs())
+	if (!probe->workload || pid_namespace__differs() ||
+	    probe__filters_tasks(&where->skel->rodata->config))
 		return 0;
 	if (asprintf(&all, "the workload%s%s", entry->filter ? ", " : "", entry->filter ?: "") < 0)
 		return -ENOMEM;
 	free(entry->filter);
 	entry->filter = all;
-	where_of(probe)->workload = (uint32_t)probe->workload;
+	where->workload = (uint32_t)probe->workload;
 	return 0;
 }
 
