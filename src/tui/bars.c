@@ -287,6 +287,7 @@ static const char *culprit_of(const struct view *view, const struct bar *bar, bo
 {
 	const struct run *run = view->model.run;
 	const struct model_pair *most = NULL;
+	bool is_quota = false; /* it often has no name */
 
 	if (!run->why_by || run->why_by - 1 != view->bars.by)
 		return NULL;
@@ -297,12 +298,17 @@ static const char *culprit_of(const struct view *view, const struct bar *bar, bo
 		for (size_t at = 0;
 		     (of_disk ? words->requests : words->of_cpu) && at < why->nr_pairs; at++) {
 			const struct model_pair *pair = &why->pairs[at];
+			bool of_quota = why_words__part(words, pair->part)->of_quota;
 
-			if (pair->culprit[0] && !strcmp(pair->victim, bar->name) &&
-			    (!most || pair->ns > most->ns))
-				most = pair;
+			if ((!pair->culprit[0] && !of_quota) || strcmp(pair->victim, bar->name) ||
+			    (most && pair->ns <= most->ns))
+				continue;
+			most = pair;
+			is_quota = of_quota;
 		}
 	}
+	if (is_quota)
+		return "its CPU quota";
 	return most && strcmp(most->culprit, bar->name) ? most->culprit : NULL;
 }
 
