@@ -219,6 +219,19 @@ static int refuse(const struct record *record, const struct probe_ops *ops, cons
 	return err == -EOPNOTSUPP ? EXIT_CANNOT : EXIT_ERROR;
 }
 
+/* Else slow samples are explained only because the account, or the first answer, has causes. */
+static bool asks_why(const struct record *record)
+{
+	return !record->kind->accounts && (!record->kind->answers || record->why.wanted);
+}
+
+static void use_threshold(struct opening *opening, uint64_t over_ns)
+{
+	opening->slow = *opening->request.why;
+	opening->slow.over_ns = over_ns;
+	opening->request.why = &opening->slow;
+}
+
 /* Each probe has its own config: some members depend on the probe. */
 static void prepare_probe(const struct record *record, const struct probe_ops *ops,
 			  struct lat_config *config, struct opening *opening)
@@ -238,9 +251,10 @@ static void prepare_probe(const struct record *record, const struct probe_ops *o
 			     .method = wanted && probe__find_method(ops, wanted) ? wanted : NULL,
 			     .own = own_of(record, ops),
 			     .why = &record->why.request },
-		.why_can_go = ops->explains && (record->kind->accounts ||
-						(record->kind->answers && !record->why.wanted)),
+		.why_can_go = ops->explains && !asks_why(record),
 	};
+	if (ops->over_ns && !record->why.over && !asks_why(record))
+		use_threshold(opening, ops->over_ns);
 }
 
 /* Returns the exit code for the case that no other probe runs. */

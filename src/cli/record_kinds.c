@@ -41,7 +41,7 @@ static int set_over(struct options *options, void *at, const char *text)
 static const struct option_row record_rows[] = {
 	{ .help = "Slow samples:" },
 	{ WHY },
-	{ "over", 0, "LIMIT", "Explain what took longer: 1ms, p99.9 (1ms; with --why p99)",
+	{ "over", 0, "LIMIT", "Explain what took longer: 1ms, p99.9 (250us for a CPU, 100us for a disk, 1ms for others; with --why p99)",
 	  OPT_CALL_ON(set_over, why) },
 	{ EVENTS },
 	{ "no-why", 0, NULL, "Do not explain slow samples: costs less", OPT_FLAG(without_why) },
@@ -68,7 +68,8 @@ static int set_threads(struct options *options, void *at, const char *text)
 
 static const struct option_row account_rows[] = {
 	{ "threads", 0, NULL, "A row for each thread: --by thread", OPT_CALL(set_threads) },
-	{ "over", 0, "LIMIT", "Say who caused waits of this time or more (1ms)",
+	{ "over", 0, "LIMIT", "Say who caused waits of this time or more (250us for a CPU, 100us "
+	  "for a disk, 1ms for others)",
 	  OPT_CALL_ON(set_over, why) },
 	{ EVENTS },
 	{ "no-why", 0, NULL, "The parts without who caused waits: costs less",
@@ -79,7 +80,8 @@ static const struct option_row account_rows[] = {
 };
 
 static const struct option_row answer_rows[] = {
-	{ "over", 0, "LIMIT", "Say who caused waits of this time or more (1ms)",
+	{ "over", 0, "LIMIT", "Say who caused waits of this time or more (250us for a CPU, 100us "
+	  "for a disk, 1ms for others)",
 	  OPT_CALL_ON(set_over, why) },
 	{ 0 },
 };
@@ -148,7 +150,7 @@ static const char account_doc[] =
 	"  latscope where -d 10s --by call           in which system calls threads slept\n"
 	"  latscope where --folded -d 10s | grep -v ';work;' | flamegraph.pl > off-cpu.svg\n"
 	"                                            where long sleeps were in the kernel; only\n"
-	"                                            those over the threshold, 1 ms or more\n"
+	"                                            those over the threshold\n"
 	"  latscope where -- ./workload              a command, from its start to its end\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 

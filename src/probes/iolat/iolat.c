@@ -28,6 +28,7 @@
  */
 #define SKEW_SHARE 0.01
 #define CHECK_EVERY 16
+#define OVER_NS 100000 /* a fast disk serves others in less than 1 ms, and often */
 #define TAIL_NS 1024000 /* the edge of a bucket; disks need longer than the other probes */
 
 #define TASK_SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
@@ -697,6 +698,7 @@ const struct probe_ops iolat_probe = {
 	BPF_PROBE_LIFECYCLE,
 	.by_default = true,
 	.explains = true,
+	.over_ns = OVER_NS,
 	.name = "iolat",
 	.help = "block I/O: time that requests are queued and in the device",
 	.examples = "  latscope iolat -d 5s                      how long block requests take\n"

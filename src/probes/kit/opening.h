@@ -9,11 +9,13 @@
 #define LATSCOPE_PROBES_KIT_OPENING_H
 
 #include "probe.h"
+#include "why.h"
 
 /* A probe to open, and what became of it. */
 struct opening {
 	const struct probe_ops *ops;
 	struct probe_request request;
+	struct why_request slow; /* request.why, where the probe has a threshold of its own */
 	bool why_can_go; /* if it cannot be opened otherwise, slow samples are not explained */
 	struct probe *probe; /* NULL: it could not be opened */
 	char why[RUN_TEXT]; /* ...or why slow samples are not explained; empty: they are */

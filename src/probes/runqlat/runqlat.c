@@ -20,6 +20,7 @@
 
 /* Maximum delay of latscope's stamp of a wakeup after the kernel's. */
 #define OWN_CLOCK_NS 20000
+#define OVER_NS 250000
 
 #define WAKEUP (1U << RUNQLAT_WAKEUP)
 #define SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP | 1U << LAT_BY_CPU)
@@ -337,6 +338,7 @@ const struct probe_ops runqlat_probe = {
 	BPF_PROBE_LIFECYCLE,
 	.by_default = true,
 	.explains = true,
+	.over_ns = OVER_NS,
 	.name = "runqlat",
 	.help = "run queue: time that runnable tasks wait for a CPU",
 	.examples = "  latscope runqlat -d 5s                    how long tasks wait for a CPU\n"

@@ -17,6 +17,7 @@
 
 #define ROWS 6
 #define SENTENCES 3
+#define LEAST_WINDOW_NS 10000000
 #define LEAST_OWN 0.005 /* of all waiting: less is not said */
 
 /* Is it of the whole machine, and not of what a filter selects, or of one process? */
@@ -131,7 +132,8 @@ static void print_next(FILE *out, const struct answer *answer)
 		fprintf(out, "Next: latscope --comm %s    its whole time, and its causes\n",
 			most->row->comm);
 	else
-		fputs("Next: latscope why    each slow wait, and its causes\n", out);
+		fprintf(out, "Next: latscope why%s    each slow wait, and its causes\n",
+			answer->run->workload ? " -- COMMAND" : "");
 }
 
 /* ---- the two screens ---- */
@@ -220,6 +222,18 @@ static int print_fitting(FILE *out, const struct answer *answer)
 	return err;
 }
 
+/* As after Ctrl-C while the programs are loaded. */
+static void print_too_short(FILE *out, const struct run *run)
+{
+	char time[UNITS_TEXT];
+
+	wrap__line(
+		out, 0, 2,
+		"The window of %s is too short to say who waited: let it measure for a second or "
+		"more.",
+		units__duration(time, run->duration_ns));
+}
+
 /* ---- all ---- */
 
 int answer__read(struct answer *answer, const struct run *run, const struct run_probe *probe)
@@ -246,7 +260,10 @@ int answer__print(FILE *out, const struct run *run, const struct run_probe *prob
 	int err = answer__read(&answer, run, probe);
 
 	if (!err && !answer.accounts.all.life_ns)
-		fputs("no thread that the filter selects lived in the window\n", out);
+		wrap__line(out, 0, 2, "no thread that the filter selects lived in the window: %s",
+			   probe->filter ? probe->filter : "none was seen");
+	else if (!err && run->duration_ns < LEAST_WINDOW_NS && !run->workload)
+		print_too_short(out, run);
 	else if (!err)
 		err = print_fitting(out, &answer);
 	answer__clear(&answer);

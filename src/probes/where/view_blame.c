@@ -13,6 +13,7 @@
 #include "view_states.h"
 
 #define NOBODY 0.25 /* weight of a wait that nobody is known to have caused */
+#define OWN 0.25 /* the same of what its own tasks caused */
 #define MUCH 0.01 /* of the window */
 #define BUSY 0.98 /* of its life: who has something to do for so long never rests */
 #define MOST_OF_HOG 0.5 /* of its time: who loses more is no hog, but suffers from one */
@@ -135,11 +136,14 @@ static double lost_ns(const struct sufferer *sufferer)
 }
 
 /* Of the time in which it had something to do: those that always run lose least. */
+static double active_share(const struct sufferer *sufferer, double ns)
+{
+	return accounts__share(ns, sufferer->row->ns[WHERE_CPU] + sufferer->row->all_waited_ns);
+}
+
 static double lost_share(const struct sufferer *sufferer)
 {
-	const struct where_account *row = sufferer->row;
-
-	return accounts__share(lost_ns(sufferer), row->ns[WHERE_CPU] + row->all_waited_ns);
+	return active_share(sufferer, lost_ns(sufferer));
 }
 
 /* Who always has something to do wants a CPU as long as it can have one: it waits in any case. */
@@ -162,6 +166,12 @@ static bool is_culprit(const struct culprit *of, const struct sufferer *sufferer
 	       accounts__share(of->weighted_ns, of->ns) > share;
 }
 
+/* What it lost, and of what it lost by itself a part: that may be the finding, too. */
+static double weight_of(const struct sufferer *sufferer)
+{
+	return lost_ns(sufferer) + OWN * sufferer->own_ns;
+}
+
 /* Also says whether those come first that lost much, then the culprits. */
 static void judge(struct blame *blame, struct sufferer *sufferer, double much_ns)
 {
@@ -174,14 +184,15 @@ static void judge(struct blame *blame, struct sufferer *sufferer, double much_ns
 		if (!strcmp(culprit->who, sufferer->row->name))
 			sufferer->is_culprit = is_culprit(culprit, sufferer, much_ns);
 	}
-	sufferer->order = sufferer->is_culprit ? 1 : lost_ns(sufferer) >= much_ns ? 0 : 2;
+	sufferer->order = sufferer->is_culprit ? 1 : weight_of(sufferer) >= much_ns ? 0 : 2;
 }
 
 /* Both count, how long it lost and how much of its time: idle threads that live long do not. */
 static int most_first(const void *left, const void *right)
 {
 	const struct sufferer *a = left, *b = right;
-	double of_a = lost_ns(a) * lost_share(a), of_b = lost_ns(b) * lost_share(b);
+	double of_a = weight_of(a) * active_share(a, weight_of(a));
+	double of_b = weight_of(b) * active_share(b, weight_of(b));
 
 	if (a->order != b->order)
 		return a->order < b->order ? -1 : 1;

@@ -84,7 +84,7 @@ static bool is_quota(const struct reason *reason)
 	return reason->part && reason->part->of_quota;
 }
 
-/* "backup (12)", in so many columns: without the ID, or cut with "..". */
+/* "backup (12)", in so many columns: without the ID, whole words of several, or cut with "..". */
 static void add_name(struct wrap *wrap, const struct where_account *row,
 		     const struct reason *reason, unsigned int columns)
 {
@@ -95,6 +95,9 @@ static void add_name(struct wrap *wrap, const struct where_account *row,
 		name = "its CPU quota";
 	if (len > columns)
 		len = split__name_length(name);
+	for (size_t whole = columns; len > columns && whole; whole--)
+		if (name[whole] == ' ')
+			len = whole;
 	if (len > columns)
 		wrap__add(wrap, "%.*s..", (int)columns - 2, name);
 	else
@@ -193,7 +196,7 @@ void rows__print(FILE *out, const struct reasons *reasons, const struct blame *b
 	unsigned int head = text__name_head(out, name_of, blame->rows, most);
 
 	fprintf(out, "%-*s %8s %5s  %-*s  %s\n", text__name_columns(out), "who waited", "waited",
-		"life%", FOR_COLUMNS, "for what, % of life", "because of");
+		"life%", FOR_COLUMNS, "for what, % of life", "because of, % of it");
 	while (shown < most && (!shown || blame->rows[shown].row->all_waited_ns > 0)) {
 		print_row(out, reasons, blame->rows[shown].row, head);
 		shown++;

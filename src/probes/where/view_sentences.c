@@ -182,6 +182,9 @@ static void print_finding(FILE *out, const struct answer *answer, const struct f
 		  accounts__percent(time, accounts__share(finding->ns, row->life_ns)));
 	wrap__add(&wrap, " (%s)", units__ns(time, finding->ns));
 	nr = reasons__list(&answer->reasons, row, finding->state, &list);
+	/* Reasons are of all sleeps of the state, a finding only of those that were waits. */
+	for (size_t i = 0; i < nr && finding->ns < row->ns[finding->state]; i++)
+		list[i].share *= row->ns[finding->state] / finding->ns;
 	if (finding->state == WHERE_MEMORY && limits__find(&limit, &answer->reasons, row))
 		wrap__add(&wrap, "; for %.0f %% of that because of %s", 100 * limit.share,
 			  limit.who);
@@ -250,7 +253,8 @@ void sentences__print(FILE *out, const struct answer *answer, unsigned int most)
 		struct finding found[WHERE_STATES];
 		size_t nr = 0;
 
-		if (!sufferer->is_culprit && blame__suffered_ns(sufferer) >= least_ns)
+		if (!sufferer->order ||
+		    (!sufferer->is_culprit && blame__suffered_ns(sufferer) >= least_ns))
 			nr = list_findings(sufferer, least_ns, found);
 		for (size_t n = 0; n < nr && printed < most; n++) {
 			if (found[n].ns < least_ns)
