@@ -43,7 +43,7 @@ enum bar_part bar__largest(const struct bar *bar)
 
 bool bar__is_idle(const struct bar *bar)
 {
-	return (bar->ns[BAR_CPU] + bar__waited(bar)) * IDLE_PER <= bar->life_ns;
+	return bar->ns[BAR_CPU] + bar__waited(bar) <= bar->life_ns / IDLE_PER;
 }
 
 void bar__cells(const struct bar *bar, unsigned int width, unsigned int cells[BAR_PARTS])

@@ -43,8 +43,7 @@ static struct html_bar *shown_as(struct html_bar_split *split, const struct bar 
 
 static bool has_bar(const struct bar *bar, uint64_t duration_ns)
 {
-	return !bar__is_idle(bar) &&
-	       (bar->ns[BAR_CPU] + bar__waited(bar)) * SMALL_PER > duration_ns;
+	return !bar__is_idle(bar) && bar->ns[BAR_CPU] + bar__waited(bar) > duration_ns / SMALL_PER;
 }
 
 static int start_bar(struct html_bar *to, const struct bar *bar)

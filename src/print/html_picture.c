@@ -115,7 +115,7 @@ static void print_title(struct picture *picture, const struct run *run)
 	put(picture, MARGIN, picture->y + 16,
 	    "fill=\"" INK "\" font-size=\"16\" font-weight=\"bold\"", title);
 	len = (size_t)snprintf(text, sizeof(text), "%.4g s", (double)run->duration_ns / 1e9);
-	if (json_object_object_get_ex(host, "kernel", &found))
+	if (json_object_object_get_ex(host, "kernel", &found) && found)
 		len += (size_t)snprintf(text + len, sizeof(text) - len, ", kernel %.64s",
 					json_object_get_string(found));
 	if (json_object_object_get_ex(host, "cpus_online", &found))
@@ -427,7 +427,7 @@ static void name_waits(const struct bar *bar, char *out, size_t size)
 		for (unsigned int part = 0; part < BAR_IDLE; part++)
 			if (!done[part] && bar->waits_ns[part] > bar->waits_ns[most])
 				most = part;
-		if (done[most] || bar->waits_ns[most] * 200 <= bar->life_ns)
+		if (done[most] || bar->waits_ns[most] <= bar->life_ns / 200)
 			return;
 		done[most] = true;
 		len += (size_t)snprintf(out + len, size - len, "%s%s %.1f", len ? ", " : "",

@@ -11,8 +11,11 @@
 
 bool why_tasks__same_name(const char *text, const char *name)
 {
-	size_t len = split__name_length(text);
+	size_t len;
 
+	if (*text != *name) /* most names: this is called for each pair of many */
+		return false;
+	len = split__name_length(text);
 	return len == split__name_length(name) && !strncmp(text, name, len);
 }
 

@@ -283,6 +283,31 @@ TEST(the_row_of_a_process_names_the_thread_that_ended_its_waits)
 	assert_has(print(0), "futex 90               w (5) 100 %\n");
 }
 
+TEST(processes_of_one_name_in_two_cgroups_have_their_own_causes)
+{
+	const char *text;
+
+	add_process(3, "db", WHERE_FUTEX);
+	add_process(4, "db", WHERE_FUTEX);
+	assert_int_equal(table__set_text(probe->table, PARTS_CGROUP, "/other"), 0);
+	add_cause("futex", "cache (12): timer", 9 * SEC);
+	text = print(0);
+	assert_has(text,
+		   "db (3)                  9.00 s  90.0  futex 90               cache (12) 100 %");
+	assert_lacks(text, "db (4)");
+}
+
+/* Its name looks like the next link of a chain. */
+TEST(a_name_with_an_angle_bracket_is_no_link)
+{
+	add_process(1, "web", WHERE_DISK);
+	add_process(3, "db", WHERE_FUTEX);
+	add_cause("futex", "a<b (5): timer", 9 * SEC);
+	assert_int_equal(run__end_rows(run, true), 0);
+	assert_int_equal(probe_view__of(probe)->print_answer(unit_print(), run, probe), 0);
+	assert_has(unit_printed(), "waited for a<b, which slept (timer), for 100 % of that");
+}
+
 /* ---- who the disk served ---- */
 
 static void add_blame(struct run_why *why, const char *part, const char *culprit, int64_t ns)
@@ -361,6 +386,48 @@ TEST(a_lock_without_a_stack_or_a_function_has_no_name)
 	add_sleep("10 99", SEC);
 	add_sleep(NULL, SEC);
 	assert_has(print(0), "waited for kernel lock  9.00 s  90.0 %\n");
+}
+
+/* ---- what a file may contain ---- */
+
+/* Rows without a text, and a chain that is longer than any that latscope writes. */
+static void add_bare_rows(void)
+{
+	char chain[1000];
+
+	memset(chain, 'a', sizeof(chain) - 1);
+	chain[sizeof(chain) - 1] = '\0';
+	for (unsigned int i = RUN_SLEEPS; i <= RUN_GAPS; i++) {
+		assert_int_equal(table__add_row(probe->more[i], 10 * SEC), 0);
+		if (i == RUN_WAITS)
+			table__set_integer(probe->more[i], WAITS_EXPLAINED_NS, SEC);
+	}
+	assert_int_equal(table__add_row(probe->more[RUN_WAITS], 10 * SEC), 0);
+	assert_int_equal(table__set_text(probe->more[RUN_WAITS], WAITS_STATE, "futex"), 0);
+	assert_int_equal(table__set_text(probe->more[RUN_WAITS], WAITS_CHAIN, chain), 0);
+	table__set_integer(probe->more[RUN_WAITS], WAITS_EXPLAINED_NS, SEC);
+}
+
+TEST(texts_that_a_file_lacks_are_unknown)
+{
+	add_process(1, "web", WHERE_OTHER);
+	add_process(3, "db", WHERE_FUTEX);
+	add_bare_rows();
+	assert_has(print(1U << LAT_BY_THREAD), "worst waits", "aaaa");
+	assert_int_equal(probe_view__of(probe)->print_answer(unit_print(), run, probe), 0);
+	assert_has(unit_printed(), "Not explained");
+}
+
+TEST(a_further_table_that_lacks_columns_is_not_read)
+{
+	static const struct table_column columns[] = {
+		{ .name = "pid", .unit = "", .what = "", .kind = TABLE_INTEGER, .key = true },
+	};
+
+	add_process(3, "db", WHERE_FUTEX);
+	table__free(probe->more[RUN_CAUSES]);
+	assert_int_equal(table__new(&probe->more[RUN_CAUSES], columns, 1), 0);
+	assert_null(probe_view__of(probe));
 }
 
 UNIT_FIXTURES(.each = { begin, end })

@@ -15,13 +15,25 @@
 #include "view_parts.h"
 #include "view_splits.h"
 #include "view_states.h"
+#include "waits.h"
 
 #define WAITS_SHOWN 3
 #define ROWS_SHOWN 7 /* of the machine, so that all fits the first screen */
 #define ROWS_BELOW 4 /* below the parts */
 
+/* The columns that the views read of the further tables. A file may lack a table. */
+static const unsigned int columns_read[RUN_MORE] = {
+	[RUN_SLEEPS] = SLEEPS_COLUMNS,
+	[RUN_WAITS] = WAITS_EXPLAINED_NS + 1,
+	[RUN_CAUSES] = CAUSES_EXPLAINED_NS + 1,
+	[RUN_GAPS] = GAPS_COLUMNS,
+};
+
 static bool knows(const struct run_probe *probe)
 {
+	for (unsigned int i = 0; i < RUN_MORE; i++)
+		if (probe->more[i] && table__columns(probe->more[i]) < columns_read[i])
+			return false;
 	return probe->table && table__columns(probe->table) == PARTS_COLUMNS &&
 	       !strcmp(table__column(probe->table, PARTS_STATES)->name, "cpu_ns");
 }

@@ -36,6 +36,13 @@ double accounts__sum(const struct table *table, size_t key, unsigned int column)
 	return aggregate ? aggregate->sum : 0;
 }
 
+const char *accounts__text(const struct table *table, size_t key, unsigned int column)
+{
+	const char *text = table__key(table, key, column).text;
+
+	return text ? text : "";
+}
+
 static void add_waited(struct where_account *to, unsigned int state, double ns)
 {
 	to->waited_ns[state] += ns;
@@ -119,39 +126,68 @@ static void name_row(struct where_account *row)
 		snprintf(row->name, sizeof(row->name), "%s (ended)", row->comm);
 }
 
-/* The row of a process, or of a thread of this name; NULL: none. */
-static struct where_account *find_row(struct accounts *accounts, const struct table *parts,
-				      struct table_value pid, const char *comm)
+static int by_pid(const void *left, const void *right)
 {
-	struct where_account *named = NULL;
+	const struct account_key *a = left, *b = right;
 
-	for (size_t key = 0; key < table__keys(parts); key++) {
-		struct where_account *row = &accounts->rows[accounts->row_of[key]];
-		const struct table_value of = table__key(parts, key, PARTS_PID);
-		bool is_thread = table__key(parts, key, PARTS_TID).known;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return a->key < b->key ? -1 : a->key > b->key;
+}
 
-		if (of.known && pid.known && of.integer == pid.integer &&
-		    (!is_thread || same(row->comm, comm)))
-			return row;
-		if (!of.known && same(row->comm, comm))
-			named = row;
+/* The first key of this process, or where it would be. */
+static size_t first_of(const struct accounts *accounts, int64_t pid)
+{
+	size_t low = 0, high = accounts->nr_keys;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (accounts->keys[middle].pid < pid)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return named;
+	return low;
+}
+
+struct where_account *accounts__find(const struct accounts *accounts, struct table_value pid,
+				     const char *comm)
+{
+	const int64_t ids[] = { pid.known ? pid.integer : 0, 0 }; /* then those without an ID */
+	struct where_account *found = NULL;
+
+	for (unsigned int i = 0; i < 2 && !found; i++)
+		for (size_t at = first_of(accounts, ids[i]);
+		     at < accounts->nr_keys && accounts->keys[at].pid == ids[i]; at++) {
+			struct where_account *row =
+				&accounts->rows[accounts->row_of[accounts->keys[at].key]];
+
+			if (same(row->comm, comm))
+				return row;
+			if (ids[i] && !found && !row->tid)
+				found = row;
+		}
+	return found;
+}
+
+bool accounts__are_twins(const struct where_account *one, const struct where_account *other)
+{
+	return one->tid && other->tid && one->pid == other->pid && same(one->comm, other->comm);
 }
 
 /* What chains tell of futexes and sockets. */
-static void add_causes(struct accounts *accounts, const struct table *parts,
-		       const struct table *causes)
+static void add_causes(struct accounts *accounts, const struct table *causes)
 {
 	for (size_t key = 0; causes && key < table__keys(causes); key++) {
 		double ns = accounts__sum(causes, key, CAUSES_EXPLAINED_NS);
-		int state = where_state(table__key(causes, key, CAUSES_STATE).text);
+		int state = where_state(accounts__text(causes, key, CAUSES_STATE));
 		struct where_account *row;
 
 		if (!ns || (state != WHERE_FUTEX && state != WHERE_SOCKET))
 			continue;
-		row = find_row(accounts, parts, table__key(causes, key, CAUSES_PID),
-			       table__key(causes, key, CAUSES_COMM).text);
+		row = accounts__find(accounts, table__key(causes, key, CAUSES_PID),
+				     accounts__text(causes, key, CAUSES_COMM));
 		add_waited(&accounts->all, (unsigned int)state, ns);
 		if (row)
 			add_waited(row, (unsigned int)state, ns);
@@ -159,18 +195,17 @@ static void add_causes(struct accounts *accounts, const struct table *parts,
 }
 
 /* A kernel thread that sleeps outside of a system call waits for the kernel: for nobody's work. */
-static void drop_kernel_sleeps(struct accounts *accounts, const struct table *parts,
-			       const struct table *sleeps)
+static void drop_kernel_sleeps(struct accounts *accounts, const struct table *sleeps)
 {
 	for (size_t key = 0; sleeps && key < table__keys(sleeps); key++) {
 		double ns = accounts__sum(sleeps, key, SLEEPS_NS);
 		struct where_account *row;
 
-		if (table__key(sleeps, key, SLEEPS_CALL).text[0] ||
-		    where_state(table__key(sleeps, key, SLEEPS_STATE).text) != WHERE_OTHER)
+		if (accounts__text(sleeps, key, SLEEPS_CALL)[0] ||
+		    where_state(accounts__text(sleeps, key, SLEEPS_STATE)) != WHERE_OTHER)
 			continue;
-		row = find_row(accounts, parts, table__key(sleeps, key, PARTS_PID),
-			       table__key(sleeps, key, PARTS_COMM).text);
+		row = accounts__find(accounts, table__key(sleeps, key, PARTS_PID),
+				     accounts__text(sleeps, key, PARTS_COMM));
 		add_waited(&accounts->all, WHERE_OTHER,
 			   -fmin(ns, accounts->all.waited_ns[WHERE_OTHER]));
 		if (row)
@@ -191,7 +226,7 @@ static int longest_first(const void *left, const void *right)
 }
 
 /* 0 or -ENOMEM */
-static int sort(struct accounts *accounts, size_t keys)
+static int sort(struct accounts *accounts)
 {
 	size_t *sorted = calloc(accounts->nr + 1, sizeof(*sorted));
 
@@ -202,7 +237,7 @@ static int sort(struct accounts *accounts, size_t keys)
 	qsort(accounts->rows, accounts->nr, sizeof(*accounts->rows), longest_first);
 	for (size_t i = 0; i < accounts->nr; i++)
 		sorted[accounts->rows[i].place] = i;
-	for (size_t key = 0; key < keys; key++)
+	for (size_t key = 0; key < accounts->nr_keys; key++)
 		accounts->row_of[key] = sorted[accounts->row_of[key]];
 	free(sorted);
 	return 0;
@@ -214,8 +249,9 @@ int accounts__read(struct accounts *accounts, const struct run_probe *probe, boo
 	size_t keys = table__keys(table);
 
 	*accounts = (struct accounts){ .rows = calloc(keys + 1, sizeof(*accounts->rows)),
-				       .row_of = calloc(keys + 1, sizeof(*accounts->row_of)) };
-	if (!accounts->rows || !accounts->row_of)
+				       .row_of = calloc(keys + 1, sizeof(*accounts->row_of)),
+				       .keys = calloc(keys + 1, sizeof(*accounts->keys)) };
+	if (!accounts->rows || !accounts->row_of || !accounts->keys)
 		return -ENOMEM;
 	for (size_t key = 0; key < keys; key++) {
 		const struct where_account wanted = row_of(table, key);
@@ -228,19 +264,23 @@ int accounts__read(struct accounts *accounts, const struct run_probe *probe, boo
 		add(&accounts->all, table, key, table__aggregate);
 		accounts->all.processes += wanted.pid && !wanted.tid;
 		accounts->row_of[key] = (size_t)(row - accounts->rows);
+		accounts->keys[key] = (struct account_key){ wanted.pid, key };
 	}
 	if (table__others_keys(table))
 		add(&accounts->all, table, 0, of_others);
-	add_causes(accounts, table, probe->more[RUN_CAUSES]);
-	drop_kernel_sleeps(accounts, table, probe->more[RUN_SLEEPS]);
+	qsort(accounts->keys, keys, sizeof(*accounts->keys), by_pid);
+	accounts->nr_keys = keys;
+	add_causes(accounts, probe->more[RUN_CAUSES]);
+	drop_kernel_sleeps(accounts, probe->more[RUN_SLEEPS]);
 	for (size_t i = 0; i < accounts->nr; i++)
 		name_row(&accounts->rows[i]);
-	return sort(accounts, keys);
+	return sort(accounts);
 }
 
 void accounts__free(struct accounts *accounts)
 {
 	free(accounts->rows);
 	free(accounts->row_of);
+	free(accounts->keys);
 	*accounts = (struct accounts){ 0 };
 }

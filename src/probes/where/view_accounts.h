@@ -30,11 +30,19 @@ struct where_account {
 	double waited_ns[WHERE_STATES], all_waited_ns;
 };
 
+/* A key of the table of parts. */
+struct account_key {
+	int64_t pid; /* 0: unknown */
+	size_t key;
+};
+
 struct accounts {
 	struct where_account *rows; /* those that waited longest first */
 	size_t nr;
 	struct where_account all;
 	size_t *row_of; /* by key of the table */
+	struct account_key *keys; /* of the table, in order of their IDs */
+	size_t nr_keys;
 };
 
 /*
@@ -44,13 +52,21 @@ struct accounts {
 int accounts__read(struct accounts *accounts, const struct run_probe *probe, bool by_name);
 void accounts__free(struct accounts *accounts);
 
+/* The row of a process, or of a thread of this name; NULL: none. */
+struct where_account *accounts__find(const struct accounts *accounts, struct table_value pid,
+				     const char *comm);
+
+/* Is it a row of the same process, and of the same name? With --by thread there are several. */
+bool accounts__are_twins(const struct where_account *one, const struct where_account *other);
+
 /* part / whole; 0 if that is 0. */
 double accounts__share(double part, double whole);
 
 /* "57 %", "0.9 %", "0.04 %": of a share. Returns out. */
 const char *accounts__percent(char out[UNITS_TEXT], double share);
 
-/* The sum of a number of a key of a table. */
+/* Of a key of a table: the sum of a number; a text, which is empty if it is unknown. */
 double accounts__sum(const struct table *table, size_t key, unsigned int column);
+const char *accounts__text(const struct table *table, size_t key, unsigned int column);
 
 #endif

@@ -44,19 +44,6 @@ static int64_t integer_of(const struct table *table, size_t key, unsigned int co
 	return integer_in(table__key(table, key, column));
 }
 
-static const char *text_of(const struct table *table, size_t key, unsigned int column)
-{
-	return text_in(table__key(table, key, column));
-}
-
-/* One of the further tables; NULL: there is none, or a recording has not so many columns. */
-static struct table *more(const struct run_probe *probe, enum run_more which, unsigned int columns)
-{
-	struct table *table = probe->more[which];
-
-	return table && table__columns(table) >= columns ? table : NULL;
-}
-
 /* ---- whose ---- */
 
 /* What a key of the parts belongs to. */
@@ -85,11 +72,11 @@ static void look_at_ids(struct owners *owners, const struct table *parts)
 void view_bars__name(const struct table *parts, size_t key, enum lat_by by, uint64_t *id,
 		     char name[BAR_NAME])
 {
-	const char *comm = text_of(parts, key, PARTS_COMM);
+	const char *comm = accounts__text(parts, key, PARTS_COMM);
 
 	*id = 0;
 	if (by == LAT_BY_CGROUP) {
-		snprintf(name, BAR_NAME, "%s", text_of(parts, key, PARTS_CGROUP));
+		snprintf(name, BAR_NAME, "%s", accounts__text(parts, key, PARTS_CGROUP));
 		return;
 	}
 	*id = (uint64_t)integer_of(parts, key, by == LAT_BY_THREAD ? PARTS_TID : PARTS_PID);
@@ -182,7 +169,7 @@ static void take_whole_sleeps(const struct owners *owners, const struct table *s
 	for (size_t key = 0; sleeps && key < table__keys(sleeps); key++) {
 		unsigned int column = owners->threads ? PARTS_TID : PARTS_PID;
 		struct bar *bar = owned_by(owners, integer_of(sleeps, key, column));
-		int state = where_state(text_of(sleeps, key, SLEEPS_STATE));
+		int state = where_state(accounts__text(sleeps, key, SLEEPS_STATE));
 		double ns = accounts__sum(sleeps, key, SLEEPS_NS), times;
 
 		if (!bar || state < 0 || !may_be_idle(view_bars__part_of[state]))
@@ -218,17 +205,18 @@ typedef void use_cause(struct bar *bar, const char *state, const char *cause, do
 /* By thread, only the longest waits have an owner. */
 static void each_cause(const struct owners *owners, const struct run_probe *probe, use_cause *use)
 {
-	const struct table *causes = more(probe, RUN_CAUSES, CAUSES_NS + 1);
-	const struct table *waits = more(probe, RUN_WAITS, WAITS_NS + 1);
+	const struct table *causes = probe->more[RUN_CAUSES];
+	const struct table *waits = probe->more[RUN_WAITS];
 
 	for (size_t key = 0; !owners->threads && causes && key < table__keys(causes); key++)
 		use(owned_by(owners, integer_of(causes, key, CAUSES_PID)),
-		    text_of(causes, key, CAUSES_STATE), text_of(causes, key, CAUSES_CAUSE),
+		    accounts__text(causes, key, CAUSES_STATE),
+		    accounts__text(causes, key, CAUSES_CAUSE),
 		    accounts__sum(causes, key, CAUSES_NS));
 	for (size_t key = 0; owners->threads && waits && key < table__keys(waits); key++)
 		use(owned_by(owners, integer_of(waits, key, WAITS_TID)),
-		    text_of(waits, key, WAITS_STATE), text_of(waits, key, WAITS_CHAIN),
-		    accounts__sum(waits, key, WAITS_NS));
+		    accounts__text(waits, key, WAITS_STATE),
+		    accounts__text(waits, key, WAITS_CHAIN), accounts__sum(waits, key, WAITS_NS));
 }
 
 int view_bars__make(struct bars *bars, const struct run_probe *probe, enum lat_by by,
@@ -249,7 +237,7 @@ int view_bars__make(struct bars *bars, const struct run_probe *probe, enum lat_b
 	if (!err)
 		err = find_owners(&owners, bars, probe->table, by);
 	if (!err) {
-		take_whole_sleeps(&owners, more(probe, RUN_SLEEPS, SLEEPS_TIMES + 1), length_ns);
+		take_whole_sleeps(&owners, probe->more[RUN_SLEEPS], length_ns);
 		each_cause(&owners, probe, take_timeout);
 		each_cause(&owners, probe, offer_cause);
 	}
@@ -268,11 +256,11 @@ static int copy_key(struct table *to, const struct table *from, size_t key, bool
 		const struct table_aggregate *sum = table__aggregate(from, key, i);
 		struct table_value value = table__key(from, key, i);
 
-		if (sum && sum->rows)
-			table__set_integer(to, i, (int64_t)(waits ? sum->high : sum->sum));
-		else if (value.known && value.kind == TABLE_TEXT)
+		if (value.known && value.kind == TABLE_TEXT)
 			err = table__set_text(to, i, value.text);
-		else if (value.known)
+		else if (value.kind == TABLE_INTEGER && sum->rows)
+			table__set_integer(to, i, (int64_t)(waits ? sum->high : sum->sum));
+		else if (value.kind == TABLE_INTEGER && value.known)
 			table__set_integer(to, i, value.integer);
 	}
 	return err;
@@ -312,15 +300,15 @@ static int copy_parts(struct table *to, const struct table *from, enum lat_by by
 static int copy_more(struct run_probe *to, const struct run_probe *from,
 		     const struct owners *owners)
 {
-	int err = copy_owned(to->more[RUN_SLEEPS], more(from, RUN_SLEEPS, SLEEPS_TIMES + 1),
+	int err = copy_owned(to->more[RUN_SLEEPS], from->more[RUN_SLEEPS],
 			     owners->threads ? PARTS_TID : PARTS_PID, owners, false);
 
 	if (!err)
-		err = copy_owned(to->more[RUN_WAITS], more(from, RUN_WAITS, WAITS_NS + 1),
+		err = copy_owned(to->more[RUN_WAITS], from->more[RUN_WAITS],
 				 owners->threads ? WAITS_TID : WAITS_PID, owners, true);
 	if (!err && !owners->threads)
-		err = copy_owned(to->more[RUN_CAUSES], more(from, RUN_CAUSES, CAUSES_NS + 1),
-				 CAUSES_PID, owners, false);
+		err = copy_owned(to->more[RUN_CAUSES], from->more[RUN_CAUSES], CAUSES_PID, owners,
+				 false);
 	return err;
 }
 
@@ -345,7 +333,7 @@ int view_bars__select(struct run_probe *to, const struct run_probe *from, enum l
 
 bool view_bars__wait(const struct run_probe *probe, size_t row, struct bar_wait *wait)
 {
-	const struct table *waits = more(probe, RUN_WAITS, WAITS_NS + 1);
+	const struct table *waits = probe->more[RUN_WAITS];
 	int state;
 
 	if (!waits || row >= table__rows(waits))

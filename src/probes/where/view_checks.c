@@ -25,7 +25,7 @@ static const char *const gap_texts[WHERE_GAPS] = {
 static bool find_gap(const struct table *gaps, const char *reason, double *times, double *ns)
 {
 	for (size_t key = 0; gaps && key < table__keys(gaps); key++) {
-		if (strcmp(table__key(gaps, key, GAPS_REASON).text, reason) != 0)
+		if (strcmp(accounts__text(gaps, key, GAPS_REASON), reason) != 0)
 			continue;
 		*times = accounts__sum(gaps, key, GAPS_TIMES);
 		*ns = accounts__sum(gaps, key, GAPS_NS);

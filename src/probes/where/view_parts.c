@@ -42,16 +42,15 @@ static int longest_first(const void *left, const void *right)
 
 static void add_call(struct call *call, const struct table *sleeps, size_t key)
 {
-	const struct table_value comm = table__key(sleeps, key, PARTS_COMM);
 	double ns = accounts__sum(sleeps, key, SLEEPS_NS);
 
-	call->name = table__key(sleeps, key, SLEEPS_CALL).text;
-	call->state = table__key(sleeps, key, SLEEPS_STATE).text;
+	call->name = accounts__text(sleeps, key, SLEEPS_CALL);
+	call->state = accounts__text(sleeps, key, SLEEPS_STATE);
 	call->ns += ns;
 	call->times += accounts__sum(sleeps, key, SLEEPS_TIMES);
 	if (ns > call->most_ns) {
 		call->most_ns = ns;
-		call->most = comm.known ? comm.text : NULL;
+		call->most = accounts__text(sleeps, key, PARTS_COMM);
 	}
 }
 
@@ -64,8 +63,8 @@ static ssize_t list_calls(struct call **calls, const struct table *sleeps, unsig
 	if (!*calls)
 		return -ENOMEM;
 	for (size_t key = 0; key < keys; key++) {
-		const char *name = table__key(sleeps, key, SLEEPS_CALL).text;
-		const char *of = table__key(sleeps, key, SLEEPS_STATE).text;
+		const char *name = accounts__text(sleeps, key, SLEEPS_CALL);
+		const char *of = accounts__text(sleeps, key, SLEEPS_STATE);
 		size_t at = 0;
 
 		if (state < WHERE_STATES && strcmp(of, where_states[state]) != 0)
@@ -243,7 +242,7 @@ int parts__print_calls(FILE *out, const struct run_probe *probe, double life_ns,
 			units__ns(time, calls[i].ns), 100 * accounts__share(calls[i].ns, life_ns),
 			units__short_count(count, (uint64_t)calls[i].times),
 			units__ns(mean, accounts__share(calls[i].ns, calls[i].times)),
-			calls[i].most ? calls[i].most : "-");
+			calls[i].most && *calls[i].most ? calls[i].most : "-");
 	if (top && nr > (ssize_t)top)
 		fprintf(out, "%zd more with less\n", nr - (ssize_t)top);
 	free(calls);

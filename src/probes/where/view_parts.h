@@ -51,6 +51,9 @@ void rows__print_shares(FILE *out, const struct accounts *accounts, unsigned int
 /* The worst waits with their chains; up to `top`. 0 or -ENOMEM. */
 int waits__print(FILE *out, const struct table *waits, unsigned int top);
 
+/* "db (9): ready" of "web (7): futex < db (9): ready": it made all others wait. */
+const char *waits__last_link(const char *chain);
+
 /* Of these states, a mask: "; the longest 92.8 ms: web (7) < db (9): ready", if there is one. */
 void waits__add_worst(struct wrap *wrap, const struct table *waits, uint32_t states);
 

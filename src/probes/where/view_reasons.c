@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "view_reasons.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,17 +11,37 @@
 
 #include "columns.h"
 #include "view_limits.h"
+#include "view_parts.h"
 #include "view_states.h"
 #include "waits.h"
 
 #define LEAST_SHARE 0.1
 
+/* 0 or -ENOMEM */
+static int read_causes(struct reasons *reasons)
+{
+	const struct table *table = reasons->probe->more[RUN_CAUSES];
+	size_t keys = table ? table__keys(table) : 0;
+
+	reasons->causes = calloc(keys + 1, sizeof(*reasons->causes));
+	if (!reasons->causes)
+		return -ENOMEM;
+	for (size_t key = 0; key < keys; key++)
+		reasons->causes[key] = (struct reasons_cause){
+			.row = accounts__find(reasons->accounts, table__key(table, key, CAUSES_PID),
+					      accounts__text(table, key, CAUSES_COMM)),
+			.state = where_state(accounts__text(table, key, CAUSES_STATE)),
+		};
+	return 0;
+}
+
 int reasons__of(struct reasons *reasons, const struct run *run, const struct run_probe *probe,
 		const struct accounts *accounts)
 {
-	int err = 0;
+	int err;
 
 	*reasons = (struct reasons){ .run = run, .probe = probe, .accounts = accounts };
+	err = read_causes(reasons);
 	for (unsigned int i = 0; !err && i < run->nr_probes; i++)
 		if (run->probes[i].why && !run->probes[i].refused[0])
 			err = why_summary__of(&reasons->of[i], &run->probes[i], run);
@@ -31,6 +52,7 @@ void reasons__clear(struct reasons *reasons)
 {
 	for (unsigned int i = 0; i < RUN_PROBES; i++)
 		why_summary__clear(&reasons->of[i]);
+	free(reasons->causes);
 }
 
 /* ---- by the probes that explain samples ---- */
@@ -223,24 +245,10 @@ static void find_full_queue(const struct reasons *reasons, unsigned int at,
 /* ---- by who ended them ---- */
 
 static bool is_cause_of(const struct reasons *reasons, const struct where_account *account,
-			const struct table *causes, size_t key)
+			const struct reasons_cause *cause)
 {
-	const struct table_value pid = table__key(causes, key, CAUSES_PID);
-	const struct table *parts = reasons->probe->table;
-
-	if (account == &reasons->accounts->all)
-		return true;
-	if (account->tid)
-		return pid.integer == account->pid && account->comm &&
-		       !strcmp(account->comm, table__key(causes, key, CAUSES_COMM).text);
-	for (size_t i = 0; account->comm && i < table__keys(parts); i++) {
-		const struct table_value of = table__key(parts, i, PARTS_PID);
-		const char *comm = table__key(parts, i, PARTS_COMM).text;
-
-		if (of.known && of.integer == pid.integer && comm && !strcmp(comm, account->comm))
-			return true;
-	}
-	return false;
+	return account == cause->row || account == &reasons->accounts->all ||
+	       (cause->row && accounts__are_twins(account, cause->row));
 }
 
 /* Leaves the IDs of tasks out: "make (12): ready" to "make: ready". */
@@ -279,18 +287,14 @@ static void drop_repeated(char *text)
 /* The last thread of a chain, which made all others wait; "db: disk", if the disk did. */
 static void say_root(struct reason *reason, const char *cause)
 {
-	char text[sizeof(reason->kind)], *last = text;
-	size_t len;
+	const char *last = waits__last_link(cause);
+	size_t len = strcspn(last, ":");
 
-	snprintf(text, sizeof(text), "%s", cause);
-	for (char *at = text; (at = strstr(at, " < ")); at += 3)
-		last = at + 3;
-	len = strcspn(last, ":");
-	if (strcmp(last + len, ": disk") != 0)
-		last[len] = '\0';
-	else
-		drop_ids(last);
 	snprintf(reason->who, sizeof(reason->who), "%s", last);
+	if (!strcmp(last + len, ": disk"))
+		drop_ids(reason->who);
+	else if (len < sizeof(reason->who))
+		reason->who[len] = '\0';
 }
 
 /* "db (7)", not "timer", "IRQ 25 (nvme0q1)" or "db: disk". */
@@ -310,14 +314,15 @@ static void find_causes(const struct reasons *reasons, const struct where_accoun
 	char cause[WHY_CROWD];
 
 	for (size_t key = 0; causes && key < table__keys(causes); key++) {
-		const char *text = table__key(causes, key, CAUSES_CAUSE).text;
-		struct reason reason = { .share = accounts__share(accounts__sum(causes, key,
-										CAUSES_NS),
-								  account->ns[state]) };
+		const char *text = accounts__text(causes, key, CAUSES_CAUSE);
+		struct reason reason;
 
-		if (where_state(table__key(causes, key, CAUSES_STATE).text) != (int)state ||
-		    !text || !text[0] || !is_cause_of(reasons, account, causes, key))
+		if (reasons->causes[key].state != (int)state || !text[0] ||
+		    !is_cause_of(reasons, account, &reasons->causes[key]))
 			continue;
+		reason = (struct reason){ .share = accounts__share(accounts__sum(causes, key,
+										 CAUSES_NS),
+								   account->ns[state]) };
 		snprintf(cause, sizeof(cause), "%s", text);
 		snprintf(reason.text, sizeof(reason.text), "ended by %s", cause);
 		drop_ids(cause);

@@ -19,12 +19,18 @@ struct reason {
 	bool is_named; /* `who` is somebody else; else it is the process itself, or what it was */
 };
 
+struct reasons_cause {
+	const struct where_account *row; /* that waited; NULL: it has none */
+	int state; /* for what; negative: unknown */
+};
+
 struct reasons {
 	const struct run *run;
 	const struct run_probe *probe; /* where */
 	const struct accounts *accounts;
 	/* Of the probes of the run that explain samples, by their place; total_ns 0: nothing. */
 	struct why_summary of[RUN_PROBES];
+	struct reasons_cause *causes; /* by key of the table of causes; owned */
 };
 
 /* 0 or -ENOMEM; the caller must call reasons__clear() in either case. */

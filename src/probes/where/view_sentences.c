@@ -8,7 +8,7 @@
 
 #include "view_answer.h"
 #include "view_limits.h"
-#include "view_locks.h"
+#include "view_parts.h"
 #include "view_states.h"
 
 #define LEAST_NS_SHARE 0.01 /* of the window: a shorter wait has no sentence */
@@ -82,11 +82,10 @@ static const char *const meanwhile[WHERE_STATES] = {
 /* Who ended the waits, "mysqld: disk": the last thread, and what it did meanwhile. */
 static void say_ender(char out[CLAUSE], const struct reason *reason)
 {
-	const char *last = strrchr(reason->kind, '<'), *state;
+	const char *last = waits__last_link(reason->kind + strlen("ended by "));
+	const char *state = strstr(last, ": ");
 	int len;
 
-	last = last ? last + 2 : reason->kind + strlen("ended by ");
-	state = strstr(last, ": ");
 	len = state ? (int)(state - last) : (int)strlen(last);
 	if (!reason->is_named && !state)
 		snprintf(out, CLAUSE, "it waited until %.*s ended it,", len, last);
@@ -109,7 +108,7 @@ static void say_part(char out[CLAUSE], const struct reason *reason)
 		snprintf(out, CLAUSE, part->with, reason->who);
 	else
 		snprintf(out, CLAUSE, "%s%s", part->of_quota ? "it was " : "",
-			 part->without ? part->without : part->what);
+			 part->without ? part->without : reason->text);
 }
 
 struct clause {

@@ -13,8 +13,6 @@
 #include "view_states.h"
 #include "waits.h"
 
-#define LINKS_SHOWN 2 /* of a chain within a sentence */
-
 struct wait {
 	size_t key;
 	double ns, explained_ns;
@@ -45,18 +43,18 @@ static double high(const struct table *table, size_t key, unsigned int column)
 
 static void print_wait(FILE *out, const struct table *table, const struct wait *wait)
 {
-	const char *state = table__key(table, wait->key, WAITS_STATE).text;
-	const char *call = table__key(table, wait->key, WAITS_CALL).text;
-	const char *chain = table__key(table, wait->key, WAITS_CHAIN).text;
+	const char *state = accounts__text(table, wait->key, WAITS_STATE);
+	const char *call = accounts__text(table, wait->key, WAITS_CALL);
+	const char *chain = accounts__text(table, wait->key, WAITS_CHAIN);
 	struct wrap wrap = { 0 };
 	char ns[UNITS_TEXT];
 
 	fprintf(out, "%9s  ", units__ns(ns, wait->ns));
-	wrap__add(&wrap, "%s (%" PRId64 "): %s", table__key(table, wait->key, WAITS_COMM).text,
+	wrap__add(&wrap, "%s (%" PRId64 "): %s", accounts__text(table, wait->key, WAITS_COMM),
 		  table__key(table, wait->key, WAITS_TID).integer, state);
-	if (call && call[0] && strcmp(call, state) != 0)
+	if (call[0] && strcmp(call, state) != 0)
 		wrap__add(&wrap, " in %s", call);
-	if (chain && chain[0])
+	if (chain[0])
 		wrap__add(&wrap, " < %s", chain);
 	wrap__print_after(&wrap, out, 11);
 }
@@ -64,7 +62,9 @@ static void print_wait(FILE *out, const struct table *table, const struct wait *
 /* Copies a chain without its numbers: "python3 (12): timer 50.1 ms" to "python3 (): timer". */
 static void drop_numbers(const char *from, char to[CHAINS_TEXT])
 {
-	while (*from) {
+	const char *end = to + CHAINS_TEXT - 1; /* a file may have longer ones */
+
+	while (*from && to < end) {
 		if (*from == ' ' && isdigit((unsigned char)from[1])) {
 			from += 1 + strspn(from + 1, "0123456789.,");
 			from += strspn(from, " ");
@@ -78,24 +78,19 @@ static void drop_numbers(const char *from, char to[CHAINS_TEXT])
 	*to = '\0';
 }
 
-static const char *text_of(const struct table *table, size_t key, unsigned int column)
-{
-	const char *text = table__key(table, key, column).text;
-
-	return text ? text : "";
-}
-
 /* Do both tell the same: tasks of one name, the same state and chain? */
 static bool are_alike(const struct table *table, size_t a, size_t b)
 {
 	char one[CHAINS_TEXT], other[CHAINS_TEXT];
 
-	drop_numbers(text_of(table, a, WAITS_CHAIN), one);
-	drop_numbers(text_of(table, b, WAITS_CHAIN), other);
+	drop_numbers(accounts__text(table, a, WAITS_CHAIN), one);
+	drop_numbers(accounts__text(table, b, WAITS_CHAIN), other);
 	return !strcmp(one, other) &&
-	       !strcmp(text_of(table, a, WAITS_COMM), text_of(table, b, WAITS_COMM)) &&
-	       !strcmp(text_of(table, a, WAITS_STATE), text_of(table, b, WAITS_STATE)) &&
-	       !strcmp(text_of(table, a, WAITS_CALL), text_of(table, b, WAITS_CALL));
+	       !strcmp(accounts__text(table, a, WAITS_COMM),
+		       accounts__text(table, b, WAITS_COMM)) &&
+	       !strcmp(accounts__text(table, a, WAITS_STATE),
+		       accounts__text(table, b, WAITS_STATE)) &&
+	       !strcmp(accounts__text(table, a, WAITS_CALL), accounts__text(table, b, WAITS_CALL));
 }
 
 /* Keeps the worst of those that are alike. Returns how many are left, up to `top`. */
@@ -113,21 +108,22 @@ static size_t keep_different(const struct table *table, struct wait *waits, size
 	return kept;
 }
 
-/* Of a long chain the first links and the last one, which made all others wait. */
+const char *waits__last_link(const char *chain)
+{
+	for (const char *next; (next = strstr(chain, " < "));)
+		chain = next + 3;
+	return chain;
+}
+
+/* Of a chain of more than two links the first one and the last one, which made all others wait. */
 static void add_links(struct wrap *wrap, const char *chain)
 {
-	const char *next = chain, *last = chain;
-	unsigned int nr = 1;
+	const char *second = strstr(chain, " < "), *last = waits__last_link(chain);
 
-	for (const char *at = chain; (at = strstr(at, " < ")); at += 3, nr++) {
-		last = at + 3;
-		if (nr == LINKS_SHOWN - 1)
-			next = at;
-	}
-	if (nr <= LINKS_SHOWN)
-		wrap__add(wrap, " < %s", chain);
+	if (second && second + 3 != last)
+		wrap__add(wrap, " < %.*s < ... < %s", (int)(second - chain), chain, last);
 	else
-		wrap__add(wrap, " < %.*s < ... < %s", (int)(next - chain), chain, last);
+		wrap__add(wrap, " < %s", chain);
 }
 
 void waits__add_worst(struct wrap *wrap, const struct table *table, uint32_t states)
@@ -136,9 +132,10 @@ void waits__add_worst(struct wrap *wrap, const struct table *table, uint32_t sta
 	char text[UNITS_TEXT];
 
 	for (size_t key = 0; key < keys; key++) {
-		int state = where_state(text_of(table, key, WAITS_STATE));
+		int state = where_state(accounts__text(table, key, WAITS_STATE));
 
-		if (state >= 0 && states & 1U << state && text_of(table, key, WAITS_CHAIN)[0] &&
+		if (state >= 0 && states & 1U << state &&
+		    accounts__text(table, key, WAITS_CHAIN)[0] &&
 		    (worst == keys ||
 		     high(table, key, WAITS_EXPLAINED_NS) > high(table, worst, WAITS_EXPLAINED_NS)))
 			worst = key;
@@ -146,9 +143,10 @@ void waits__add_worst(struct wrap *wrap, const struct table *table, uint32_t sta
 	if (worst == keys || !high(table, worst, WAITS_EXPLAINED_NS))
 		return;
 	wrap__add(wrap, "; the longest %s: %s (%" PRId64 ")",
-		  units__ns(text, high(table, worst, WAITS_NS)), text_of(table, worst, WAITS_COMM),
+		  units__ns(text, high(table, worst, WAITS_NS)),
+		  accounts__text(table, worst, WAITS_COMM),
 		  table__key(table, worst, WAITS_TID).integer);
-	add_links(wrap, text_of(table, worst, WAITS_CHAIN));
+	add_links(wrap, accounts__text(table, worst, WAITS_CHAIN));
 }
 
 int waits__print(FILE *out, const struct table *table, unsigned int top)
@@ -162,7 +160,7 @@ int waits__print(FILE *out, const struct table *table, unsigned int top)
 		waits[key] = (struct wait){ .key = key,
 					    .ns = high(table, key, WAITS_NS),
 					    .explained_ns = high(table, key, WAITS_EXPLAINED_NS),
-					    .in_call = text_of(table, key, WAITS_CALL)[0] };
+					    .in_call = accounts__text(table, key, WAITS_CALL)[0] };
 	qsort(waits, keys, sizeof(*waits), worst_first);
 	if (keys)
 		fprintf(out,
