@@ -516,13 +516,14 @@ static int print_body(struct picture *picture, const struct html_data *data)
 	return 0;
 }
 
-int html_picture__print(FILE *out, const struct html_data *data)
+int html_picture__print(FILE *out, struct html_data *data, const struct html_report *report)
 {
 	struct picture picture = { .y = 14 };
 	char *body = NULL;
 	size_t size = 0;
 	int err;
 
+	(void)report;
 	picture.out = open_memstream(&body, &size);
 	if (!picture.out)
 		return -ENOMEM;

@@ -6,8 +6,9 @@
 #include <stdio.h>
 
 struct html_data;
+struct html_report;
 
 /* After all intervals and the pressure were added. 0 or -ENOMEM. */
-int html_picture__print(FILE *out, const struct html_data *data);
+int html_picture__print(FILE *out, struct html_data *data, const struct html_report *report);
 
 #endif

@@ -216,12 +216,6 @@ static int print_page(FILE *out, struct html_data *data, const struct html_repor
 	return err ? err : html_page__end(out, data_json(data, report), report->text);
 }
 
-static int print_picture(FILE *out, struct html_data *data, const struct html_report *report)
-{
-	(void)report;
-	return html_picture__print(out, data);
-}
-
 /* Reads all intervals first. */
 static int print_as(int (*print)(FILE *, struct html_data *, const struct html_report *), FILE *out,
 		    const struct html_report *report)
@@ -249,5 +243,5 @@ int html__report(FILE *out, const struct html_report *report)
 
 int html__picture(FILE *out, const struct html_report *report)
 {
-	return print_as(print_picture, out, report);
+	return print_as(html_picture__print, out, report);
 }

@@ -66,11 +66,11 @@ static void print_title(FILE *out, const struct run *run, const struct run_probe
 }
 
 /* The account, its largest parts first. */
-static int print_account(FILE *out, const struct reasons *reasons, const struct text_style *style,
-			 const struct blame *blame)
+static int print_account(FILE *out, const struct answer *answer, const struct text_style *style)
 {
-	const struct accounts *accounts = reasons->accounts;
-	bool filtered = reasons->probe->filter;
+	const struct accounts *accounts = &answer->accounts;
+	const struct reasons *reasons = &answer->reasons;
+	bool filtered = answer->probe->filter;
 
 	if (style->more_by & WHERE_BY_STATE)
 		return parts__print_states(out, accounts);
@@ -81,11 +81,11 @@ static int print_account(FILE *out, const struct reasons *reasons, const struct 
 	if (style->by)
 		rows__print_shares(out, accounts, style->top);
 	else if (accounts->nr > 1)
-		rows__print(out, reasons, blame,
+		rows__print(out, reasons, &answer->blame,
 			    at_most(style->top, filtered ? ROWS_BELOW : ROWS_SHOWN));
 	if (!filtered && accounts->nr > 1 && !style->by)
 		parts__print_line(out, &accounts->all);
-	return waits__print(out, reasons->probe->more[RUN_WAITS], at_most(style->top, WAITS_SHOWN));
+	return waits__print(out, answer->probe->more[RUN_WAITS], at_most(style->top, WAITS_SHOWN));
 }
 
 static void print_method(FILE *out, const struct run *run)
@@ -113,30 +113,23 @@ static void print_lacks(FILE *out, const struct run_probe *probe)
 static int print(FILE *out, const struct run *run, const struct run_probe *probe,
 		 const struct text_style *style)
 {
-	struct accounts accounts;
-	struct reasons reasons = { 0 };
-	struct blame blame = { 0 };
-	int err = accounts__read(&accounts, probe, !style->by);
+	struct answer answer;
+	int err = answer__read(&answer, run, probe, !style->by);
+	const struct where_account *all = &answer.accounts.all;
 
-	if (!err)
-		err = reasons__of(&reasons, run, probe, &accounts);
-	if (!err)
-		err = blame__of(&blame, &reasons);
-	if (!err && !accounts.all.life_ns) {
+	if (!err && !all->life_ns) {
 		fputs("no thread that the filter selects lived in the window\n", out);
 	} else if (!err) {
-		print_title(out, run, probe, &accounts);
-		err = print_account(out, &reasons, style, &blame);
+		print_title(out, run, probe, &answer.accounts);
+		err = print_account(out, &answer, style);
 	}
-	if (!err && accounts.all.life_ns)
-		checks__print(out, run, probe, &accounts.all);
+	if (!err && all->life_ns)
+		checks__print(out, run, probe, all);
 	if (!err && style->all_metrics)
 		print_method(out, run);
 	else if (!err)
 		print_lacks(out, probe);
-	blame__clear(&blame);
-	reasons__clear(&reasons);
-	accounts__free(&accounts);
+	answer__clear(&answer);
 	return err;
 }
 

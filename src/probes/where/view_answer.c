@@ -236,12 +236,13 @@ static void print_too_short(FILE *out, const struct run *run)
 
 /* ---- all ---- */
 
-int answer__read(struct answer *answer, const struct run *run, const struct run_probe *probe)
+int answer__read(struct answer *answer, const struct run *run, const struct run_probe *probe,
+		 bool by_name)
 {
 	int err;
 
 	*answer = (struct answer){ .run = run, .probe = probe };
-	err = accounts__read(&answer->accounts, probe, true);
+	err = accounts__read(&answer->accounts, probe, by_name);
 	if (!err)
 		err = reasons__of(&answer->reasons, run, probe, &answer->accounts);
 	return err ? err : blame__of(&answer->blame, &answer->reasons);
@@ -257,7 +258,7 @@ void answer__clear(struct answer *answer)
 int answer__print(FILE *out, const struct run *run, const struct run_probe *probe)
 {
 	struct answer answer;
-	int err = answer__read(&answer, run, probe);
+	int err = answer__read(&answer, run, probe, true);
 
 	if (!err && !answer.accounts.all.life_ns)
 		wrap__line(out, 0, 2, "no thread that the filter selects lived in the window: %s",
@@ -279,7 +280,7 @@ int answer__sentences(char **text, const struct run *run, const struct run_probe
 
 	if (!out)
 		return -ENOMEM;
-	err = answer__read(&answer, run, probe);
+	err = answer__read(&answer, run, probe, true);
 	wrap__unbroken(out);
 	if (!err && answer.accounts.all.life_ns)
 		sentences__print(out, &answer, SENTENCES);

@@ -17,8 +17,12 @@ struct answer {
 	struct blame blame;
 };
 
-/* 0 or -ENOMEM; the caller must call answer__clear() in either case. */
-int answer__read(struct answer *answer, const struct run *run, const struct run_probe *probe);
+/*
+ * `by_name`: see accounts__read(). 0 or -ENOMEM; the caller must call answer__clear() in either
+ * case.
+ */
+int answer__read(struct answer *answer, const struct run *run, const struct run_probe *probe,
+		 bool by_name);
 void answer__clear(struct answer *answer);
 
 /* At most ANSWER_LINES lines. 0 or -ENOMEM. */

@@ -85,7 +85,7 @@ int view_bars__rank(struct bars *bars, const struct run *run, const struct run_p
 {
 	struct waits_of_part *sums = NULL;
 	struct answer answer;
-	int err = answer__read(&answer, run, probe);
+	int err = answer__read(&answer, run, probe, true);
 
 	if (!err)
 		sums = calloc(answer.accounts.nr + 1, sizeof(*sums));

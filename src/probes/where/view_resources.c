@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <inttypes.h>
 #include <math.h>
-#include <string.h>
-
-#include <json-c/json.h>
 
 #include <core/hist.h>
+#include <core/summary.h>
 #include <core/units.h>
 #include <print/wrap.h>
 
@@ -49,7 +48,7 @@ static void add_samples(struct wrap *wrap, const struct answer *answer, unsigned
 	if (!samples)
 		return;
 	wrap__add(wrap, "; %s %s", why__words(probe->name)->waits,
-		  units__rate(text, (double)samples * 1e9 / (double)answer->run->duration_ns));
+		  units__rate(text, summary__rate(samples, answer->run->duration_ns)));
 	wrap__add(wrap, ", p99 %s", units__ns(text, (double)hist__quantile_ns(hist, 0.99)));
 }
 
@@ -68,6 +67,17 @@ static void print_line(FILE *out, const char *title, struct wrap *wrap)
 	wrap__print_after(wrap, out, TITLE_COLUMNS);
 }
 
+/* After what is known of it alone: of a state that a probe explains, and the pressure. */
+static void print_resource(FILE *out, const struct answer *answer, const char *title,
+			   struct wrap *wrap, double tasks, unsigned int state,
+			   enum pressure_column column)
+{
+	add_waiting(wrap, tasks);
+	add_samples(wrap, answer, state);
+	add_pressure(wrap, answer, column);
+	print_line(out, title, wrap);
+}
+
 static void print_cpu(FILE *out, const struct answer *answer)
 {
 	double busy = accounts__share(answer->accounts.all.ns[WHERE_CPU],
@@ -76,21 +86,9 @@ static void print_cpu(FILE *out, const struct answer *answer)
 	struct wrap wrap = { 0 };
 
 	if (cpus && !answer->probe->filter)
-		wrap__add(&wrap, "%.1f of %ld busy; ", fmin(busy, (double)cpus), (long)cpus);
-	add_waiting(&wrap, tasks(answer, WHERE_READY));
-	add_samples(&wrap, answer, WHERE_READY);
-	add_pressure(&wrap, answer, PRESSURE_CPU_SOME);
-	print_line(out, "CPU", &wrap);
-}
-
-static void print_memory(FILE *out, const struct answer *answer)
-{
-	struct wrap wrap = { 0 };
-
-	add_waiting(&wrap, tasks(answer, WHERE_MEMORY) + tasks(answer, WHERE_FAULT));
-	add_samples(&wrap, answer, WHERE_MEMORY);
-	add_pressure(&wrap, answer, PRESSURE_MEMORY_SOME);
-	print_line(out, "memory", &wrap);
+		wrap__add(&wrap, "%.1f of %" PRId64 " busy; ", fmin(busy, (double)cpus), cpus);
+	print_resource(out, answer, "CPU", &wrap, tasks(answer, WHERE_READY), WHERE_READY,
+		       PRESSURE_CPU_SOME);
 }
 
 static void print_disk(FILE *out, const struct answer *answer)
@@ -100,16 +98,13 @@ static void print_disk(FILE *out, const struct answer *answer)
 
 	if (disk)
 		wrap__add(&wrap, "%s: ", disk);
-	add_waiting(&wrap, tasks(answer, WHERE_DISK));
-	add_samples(&wrap, answer, WHERE_DISK);
-	add_pressure(&wrap, answer, PRESSURE_IO_SOME);
-	print_line(out, "disk", &wrap);
+	print_resource(out, answer, "disk", &wrap, tasks(answer, WHERE_DISK), WHERE_DISK,
+		       PRESSURE_IO_SOME);
 }
 
 static void print_locks(FILE *out, const struct answer *answer)
 {
 	struct wrap wrap = { 0 };
-
 	double waiting = tasks(answer, WHERE_LOCK) + tasks(answer, WHERE_FUTEX);
 
 	add_waiting(&wrap, waiting);
@@ -121,8 +116,12 @@ static void print_locks(FILE *out, const struct answer *answer)
 
 void resources__print(FILE *out, const struct answer *answer)
 {
+	struct wrap wrap = { 0 };
+
 	print_cpu(out, answer);
-	print_memory(out, answer);
+	print_resource(out, answer, "memory", &wrap,
+		       tasks(answer, WHERE_MEMORY) + tasks(answer, WHERE_FAULT), WHERE_MEMORY,
+		       PRESSURE_MEMORY_SOME);
 	print_disk(out, answer);
 	print_locks(out, answer);
 }

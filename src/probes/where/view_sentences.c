@@ -33,33 +33,24 @@ static double ns_of(const struct where_account *row, unsigned int state)
 
 /* ---- what it waited for ---- */
 
-static void say_wait(struct wrap *wrap, const struct answer *answer, const struct finding *finding)
-{
-	const char *disk;
+static const char *const waited_for[WHERE_STATES] = {
+	[WHERE_READY] = "was ready to run and had no CPU",
+	[WHERE_DISK] = "waited for a disk",
+	[WHERE_MEMORY] = "waited for memory",
+	[WHERE_LOCK] = "waited for a lock of the kernel",
+	[WHERE_FUTEX] = "waited for a lock of its own (futex)",
+	[WHERE_SOCKET] = "waited for answers (sockets, pipes)",
+	[WHERE_OTHER] = "waited in the kernel",
+};
 
-	switch (finding->state) {
-	case WHERE_READY:
-		wrap__add(wrap, "was ready to run and had no CPU");
-		break;
-	case WHERE_DISK:
-		disk = reasons__disk(&answer->reasons);
-		wrap__add(wrap, "waited for %s%s", disk ? "disk " : "a disk", disk ? disk : "");
-		break;
-	case WHERE_MEMORY:
-		wrap__add(wrap, "waited for memory");
-		break;
-	case WHERE_LOCK:
-		wrap__add(wrap, "waited for a lock of the kernel");
-		break;
-	case WHERE_FUTEX:
-		wrap__add(wrap, "waited for a lock of its own (futex)");
-		break;
-	case WHERE_SOCKET:
-		wrap__add(wrap, "waited for answers (sockets, pipes)");
-		break;
-	default:
-		wrap__add(wrap, "waited in the kernel");
-	}
+static void say_wait(struct wrap *wrap, const struct answer *answer, unsigned int state)
+{
+	const char *disk = state == WHERE_DISK ? reasons__disk(&answer->reasons) : NULL;
+
+	if (disk)
+		wrap__add(wrap, "waited for disk %s", disk);
+	else
+		wrap__add(wrap, "%s", waited_for[state]);
 }
 
 /* ---- because of what ---- */
@@ -176,7 +167,7 @@ static void print_finding(FILE *out, const struct answer *answer, const struct f
 	size_t nr;
 
 	wrap__add(&wrap, "%s ", row->name);
-	say_wait(&wrap, answer, finding);
+	say_wait(&wrap, answer, finding->state);
 	wrap__add(&wrap, " for %s of its life",
 		  accounts__percent(time, accounts__share(finding->ns, row->life_ns)));
 	wrap__add(&wrap, " (%s)", units__ns(time, finding->ns));
