@@ -209,7 +209,9 @@ static void add_machine(const struct html_bars *bars, const struct bars *column,
 
 			if (whole && whole->waits_ns[part])
 				share = (double)whole->waits_ns[part] / (double)whole->ns[part];
+			/* A double can round it up. */
 			ns = (uint64_t)((double)bar->ns[part] * share);
+			ns = ns < bar->ns[part] ? ns : bar->ns[part];
 			machine[part] += ns;
 			machine[BAR_IDLE] += bar->ns[part] - ns;
 		}

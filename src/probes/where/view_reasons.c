@@ -190,11 +190,12 @@ static void find_lines(const struct reasons *reasons, unsigned int at,
 		whole = slow;
 	for (size_t i = 0; i < summary->nr_names; i++) {
 		const struct why_line *line = &summary->names[i];
-		struct reason reason = { .share = accounts__share((double)line->ns, whole) };
+		struct reason reason;
 
 		if (line->unwaited || is_unknown(probe, line) ||
 		    !is_victim(reasons, account, line->victim))
 			continue;
+		reason = (struct reason){ .share = accounts__share((double)line->ns, whole) };
 		say_line(&reason, probe, summary, line);
 		strcpy(reason.kind, reason.text);
 		add(list, &reason);
