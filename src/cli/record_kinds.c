@@ -12,6 +12,7 @@
 #define OWN struct record
 #define MOST_EVENTS 65536
 #define ACCOUNT_OVER_NS 1000000 /* shorter waits are of little account */
+#define OVER_LIMITS "250us for a CPU, 100us for a disk, 1ms for others" /* see probe_ops.over_ns */
 
 static int set_over(struct options *options, void *at, const char *text)
 {
@@ -41,7 +42,8 @@ static int set_over(struct options *options, void *at, const char *text)
 static const struct option_row record_rows[] = {
 	{ .help = "Slow samples:" },
 	{ WHY },
-	{ "over", 0, "LIMIT", "Explain what took longer: 1ms, p99.9 (250us for a CPU, 100us for a disk, 1ms for others; with --why p99)",
+	{ "over", 0, "LIMIT",
+	  "Explain what took longer: 1ms, p99.9 (" OVER_LIMITS "; with --why p99)",
 	  OPT_CALL_ON(set_over, why) },
 	{ EVENTS },
 	{ "no-why", 0, NULL, "Do not explain slow samples: costs less", OPT_FLAG(without_why) },
@@ -68,8 +70,7 @@ static int set_threads(struct options *options, void *at, const char *text)
 
 static const struct option_row account_rows[] = {
 	{ "threads", 0, NULL, "A row for each thread: --by thread", OPT_CALL(set_threads) },
-	{ "over", 0, "LIMIT", "Say who caused waits of this time or more (250us for a CPU, 100us "
-	  "for a disk, 1ms for others)",
+	{ "over", 0, "LIMIT", "Say who caused waits of this time or more (" OVER_LIMITS ")",
 	  OPT_CALL_ON(set_over, why) },
 	{ EVENTS },
 	{ "no-why", 0, NULL, "The parts without who caused waits: costs less",
@@ -80,8 +81,7 @@ static const struct option_row account_rows[] = {
 };
 
 static const struct option_row answer_rows[] = {
-	{ "over", 0, "LIMIT", "Say who caused waits of this time or more (250us for a CPU, 100us "
-	  "for a disk, 1ms for others)",
+	{ "over", 0, "LIMIT", "Say who caused waits of this time or more (" OVER_LIMITS ")",
 	  OPT_CALL_ON(set_over, why) },
 	{ 0 },
 };

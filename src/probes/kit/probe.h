@@ -128,7 +128,7 @@ struct probe_ops {
 	const char *what; /* what it measures, in one line; NULL: the text of the first metric */
 	bool by_default; /* `record` uses it if no probe is named */
 	bool explains; /* one of its methods can say why samples were slow */
-	uint64_t over_ns; /* what an account explains of its samples; 0: what is over 1 ms, as of others */
+	uint64_t over_ns; /* an account explains longer samples of it; 0: as of others, 1 ms */
 	/*
 	 * It divides the whole time of threads into these states: columns of its table, without
 	 * "_ns". Its command explains them. NULL-terminated; NULL: it does not.
