@@ -78,7 +78,8 @@ function problems() {
 
 function renderAbout() {
 	const report = data.report, host = report.host || {}, refused = data.series.filter((probe) => probe.refused);
-	const parts = [el("b", null, report.start_utc), ", " + fmtSec(report.duration_sec * 1e9) + ", kernel ", el("b", null, host.kernel || "unknown"),
+	const parts = [el("b", null, report.start_utc), (report.filter ? ", " + report.filter : "") + ", " + fmtSec(report.duration_sec * 1e9) +
+		(host.hostname ? " of " + host.hostname : "") + ", kernel ", el("b", null, host.kernel || "unknown"),
 		host.cpus_online ? ", " + host.cpus_online + " CPUs" : "", report.workload ? ", " + report.workload.command : ""];
 	problems().forEach((text) => parts.push(" · ", el("span", { class: "bad" }, text)));
 	refused.forEach((probe) => parts.push(" · " + probe.name + " not measured: " + probe.refused));

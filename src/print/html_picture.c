@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <json-c/json.h>
 
 #include <core/sanitize.h>
 #include <core/split.h>
@@ -17,6 +16,7 @@
 
 #include "html.h"
 #include "html_data.h"
+#include "host_words.h"
 #include "html_picture.h"
 
 #define WIDTH 960
@@ -107,28 +107,20 @@ static size_t columns_in(double width)
 
 static void print_title(struct picture *picture, const struct run *run)
 {
-	struct json_object *host = run->host ? json_tokener_parse(run->host) : NULL, *found;
-	char text[WHY_SENTENCE], title[2 * RUN_NAME];
-	size_t len;
+	char text[WHY_SENTENCE], title[2 * RUN_NAME], host[RUN_TEXT], time[UNITS_TEXT];
 
 	snprintf(title, sizeof(title), "latscope %s", run->start_utc);
 	put(picture, MARGIN, picture->y + 16,
 	    "fill=\"" INK "\" font-size=\"16\" font-weight=\"bold\"", title);
-	len = (size_t)snprintf(text, sizeof(text), "%.4g s", (double)run->duration_ns / 1e9);
-	if (json_object_object_get_ex(host, "kernel", &found) && found)
-		len += (size_t)snprintf(text + len, sizeof(text) - len, ", kernel %.64s",
-					json_object_get_string(found));
-	if (json_object_object_get_ex(host, "cpus_online", &found))
-		len += (size_t)snprintf(text + len, sizeof(text) - len, ", %d CPUs",
-					json_object_get_int(found));
-	if (!run->complete)
-		len += (size_t)snprintf(text + len, sizeof(text) - len, ", %s",
-					run->running ? "still being recorded" : "cut off");
-	if (run->workload)
-		snprintf(text + len, sizeof(text) - len, ", %.400s", run->workload);
+	snprintf(text, sizeof(text), "%s%s%s of %s%s%s%s", run->filter ? run->filter : "",
+		 run->filter ? ", " : "", units__duration(time, run->duration_ns),
+		 host_words__describe(run, host),
+		 run->complete	? ""
+		 : run->running ? ", still being recorded"
+				: ", cut off",
+		 run->workload ? ", " : "", run->workload ? run->workload : "");
 	picture->y = put_lines(picture, MARGIN, picture->y + 22, columns_in(RIGHT - MARGIN),
 			       "fill=\"" DIM "\"", text);
-	json_object_put(host);
 }
 
 /* Most slow time first. */

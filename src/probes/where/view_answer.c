@@ -11,7 +11,7 @@
 #include <print/text.h>
 #include <print/wrap.h>
 
-#include "view_host.h"
+#include <print/host_words.h>
 #include "view_parts.h"
 #include "view_states.h"
 
@@ -40,7 +40,7 @@ static void print_title(FILE *out, const struct answer *answer)
 			  threads == 1 ? "" : "s");
 	}
 	wrap__add(&wrap, "%s of ", units__duration(text, answer->run->duration_ns));
-	wrap__add(&wrap, "%s", view_host__describe(answer->run, host));
+	wrap__add(&wrap, "%s", host_words__describe(answer->run, host));
 	wrap__print(&wrap, out, 0, 2);
 	fputc('\n', out);
 }

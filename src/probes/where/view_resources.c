@@ -8,7 +8,7 @@
 #include <print/wrap.h>
 
 #include "view_answer.h"
-#include "view_host.h"
+#include <print/host_words.h>
 #include "view_parts.h"
 #include "view_states.h"
 
@@ -82,7 +82,7 @@ static void print_cpu(FILE *out, const struct answer *answer)
 {
 	double busy = accounts__share(answer->accounts.all.ns[WHERE_CPU],
 				      (double)answer->run->duration_ns);
-	int64_t cpus = view_host__cpus(answer->run);
+	int64_t cpus = host_words__cpus(answer->run);
 	struct wrap wrap = { 0 };
 
 	if (cpus && !answer->probe->filter)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "view_host.h"
+#include "host_words.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static int64_t cpus_of(struct json_object *host)
 								     : 0;
 }
 
-int64_t view_host__cpus(const struct run *run)
+int64_t host_words__cpus(const struct run *run)
 {
 	struct json_object *host = parse(run);
 	int64_t cpus = cpus_of(host);
@@ -36,7 +36,7 @@ static const char *text_of(struct json_object *host, const char *name)
 	return json_object_object_get_ex(host, name, &text) ? json_object_get_string(text) : NULL;
 }
 
-const char *view_host__describe(const struct run *run, char out[RUN_TEXT])
+const char *host_words__describe(const struct run *run, char out[RUN_TEXT])
 {
 	struct json_object *host = parse(run);
 	const char *name = text_of(host, "hostname"), *kernel = text_of(host, "kernel");
