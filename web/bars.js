@@ -81,7 +81,7 @@ function waitersTable(split, parts, span, whole) {
 		return [{ text: bar.name || split.nr_others + " others" }, number(fmtNs(waited), waited), number(fmtShare(waited, life), waited / Math.max(1, life)),
 			{ text: told.map(([ns, name]) => name + " " + fmtShare(ns, life)).join(", ") || "–" }, ...(whole ? [{ text: bar.cause || "–" }] : [])];
 	}).filter((row) => row[1].value > 0);
-	return rows.length ? sortable([[split.by, "name"], ["waited"], ["of its life"], ["for what", "name"], ...(whole ? [["because of", "name"]] : [])], rows)
+	return rows.length ? sortable([[split.by, "name"], ["waited"], ["of its life"], ["for what", "name"], ...(whole ? [["because of, % of it", "name"]] : [])], rows)
 		: el("p", { class: "empty" }, "Nothing waited in this time range.");
 }
 

@@ -445,7 +445,7 @@ static void print_bar(struct picture *picture, const struct bar *bar, size_t oth
 static void print_waiters(struct picture *picture, const struct html_bar_split *split)
 {
 	const char *const heads[CELLS] = { split__name(split->by), "waited", "of its life",
-					   "for what, % of life", "because of" };
+					   "for what, % of life", "because of, % of it" };
 
 	head(picture, "Who waited");
 	print_row(picture, "fill=\"" DIM "\"", heads);
