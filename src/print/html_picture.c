@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 #include <core/sanitize.h>
 #include <core/split.h>
 #include <core/units.h>
