@@ -81,7 +81,7 @@ static void fill(struct run_data *delta, unsigned int interval, const void *run)
 		   (interval + 1) * RECORDING_INTERVAL_NS, interval);
 }
 
-/* Three probes, two with samples and one with a table, in 24 intervals. */
+/* Four probes, two with samples, one with a table, and the account of threads, in 24 intervals. */
 static void record(void)
 {
 	struct run *run = sample_bare();
@@ -89,6 +89,7 @@ static void record(void)
 	add_table(run);
 	origin = unit_tmpdir();
 	recording_write(run, origin, "run", 24, fill, run);
+	unit_shell("sqlite3 '%s/run/run.db' <tests/cli/bars.sql", origin);
 }
 
 static void forget(void)
@@ -134,6 +135,8 @@ static const struct command commands[] = {
 	{ cmd_report, .argv = { "report", "--folded", b_name } },
 	{ cmd_report, .argv = { "report", "--pprof", c_name, b_name } },
 	{ cmd_report, .argv = { "report", "--perfetto", c_name, b_name } },
+	{ cmd_report, .argv = { "report", "--html", c_name, b_name } },
+	{ cmd_report, .argv = { "report", "--svg", c_name, b_name } },
 	{ cmd_compare, .argv = { "compare", a_name, b_name } },
 	{ cmd_compare, .argv = { "compare", "--json", "--by", "process", b_name, a_name },
 	  .json = true },
@@ -297,7 +300,8 @@ static const char *const values[][4] = {
 	{ "'moon'", "char(27,91,51,49,109)", "'{\"a\":'", "'{\"kernel\":NaN}'" },
 	{ "replace(hex(zeroblob(5000)),'0','A')", "zeroblob(20000000)", "'=1+1'",
 	  "replace(hex(zeroblob(3000)),'00','[')" },
-	{ "'iolat'", "'tierlat'", "'slots'", "' '" },
+	{ "'iolat'", "'where_waits'", "'slots'", "' '" },
+	{ "'disk'", "'a (1): disk 5 ms < b (2): ready'", "' < '", "'futex'" },
 };
 
 static const char *value(void)
@@ -321,6 +325,11 @@ static const char *const tables[][10] = {
 	{ "table_column", "of_table", "position", "name", "unit", "what", "kind", "is_key" },
 	{ "tierlat", "interval", "time_ns", "tier", "latency", "requests" },
 	{ "tierlat_stacks", "interval", "time_ns", "pid", "comm", "state", "stack", "ns", "times" },
+	{ "where", "pid", "tid", "comm", "cgroup", "life_ns", "cpu_ns", "ready_ns", "disk_ns",
+	  "threads" },
+	{ "where_sleeps", "pid", "tid", "comm", "state", "call", "ns", "times" },
+	{ "where_waits", "time_ns", "pid", "tid", "comm", "state", "call", "chain", "ns" },
+	{ "where_causes", "pid", "comm", "state", "cause", "ns", "explained_ns", "times" },
 };
 
 static const char *const *table(void)
