@@ -4,6 +4,7 @@
 
 #include <core/nearest.h>
 #include <print/streams.h>
+#include <session/signals.h>
 
 #include "cmd.h"
 #include "complete.h"
@@ -167,6 +168,7 @@ int main(int argc, char **argv)
 {
 	int code, err;
 
+	signals__survive_size_limit();
 	streams__open();
 	code = run(argc, argv);
 	err = streams__flush();

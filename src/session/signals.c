@@ -35,6 +35,18 @@ int signals__hold(sigset_t *before)
 	return fd < 0 ? -errno : fd;
 }
 
+static void nothing(int signal)
+{
+	(void)signal;
+}
+
+void signals__survive_size_limit(void)
+{
+	const struct sigaction action = { .sa_handler = nothing, .sa_flags = SA_RESTART };
+
+	sigaction(SIGXFSZ, &action, NULL);
+}
+
 #define FIRST_OF_THREADS 32
 
 /* As the kernel has it: libc's sigaction() refuses these signals. */

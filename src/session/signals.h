@@ -13,6 +13,12 @@
 int signals__hold(sigset_t *before);
 
 /*
+ * A write beyond the limit of a file's size (ulimit -f) is an error, EFBIG, as on a full disk. What
+ * latscope executes is ended by SIGXFSZ, as ever.
+ */
+void signals__survive_size_limit(void);
+
+/*
  * Two signals that libc's threads keep for themselves (nptl(7)). The first thread takes them: if
  * they were ignored, a program that is executed later would no longer inherit that.
  */

@@ -29,7 +29,10 @@ check 'record --no-why explains nothing' 0 'recording in ' 'who waited .*Not exp
 "$latscope" >"$dir/stdout" 2>"$dir/stderr" &
 pid=$!
 attached() { grep -q '^link_type' "/proc/$pid/fdinfo/"* 2>/dev/null; }
+# Then the threads that load programs are over.
+one_thread() { [ "$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)" = 1 ]; }
 ok 'it measures' eventually attached
+ok 'the window is open' eventually one_thread
 sleep 1
 end_by INT
 is 'Ctrl-C ends it' "$status" 0

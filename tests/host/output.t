@@ -135,6 +135,10 @@ refuses 'a cgroup' 1 "--cgroup $long: .*; give a directory of the cgroup v2 hier
 refuses 'a disk' 1 "--disk $long: No such file or directory" iolat -d 1s --disk "$long"
 wrong 'an argument' "--by '$long': unknown split; choose from process" runqlat --by "$long"
 
+said=$(ulimit -f 64 && "$latscope" record -q -d 300ms -o "$dir/limited" 2>&1 >/dev/null)
+is 'beyond the limit of a file: exit status' $? 1
+like 'beyond the limit of a file: says so' "$said" '^latscope: cannot write to .*: .*; without run.db this is not a recording$'
+
 if disk ro 2>/dev/null; then
 	refuses 'a disk that is read-only' 1 "cannot create a directory in $dir/disk: Read-only file system; choose" \
 		record -d 1s -o "$dir/disk"
