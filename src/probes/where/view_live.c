@@ -11,7 +11,7 @@
 #include "view_accounts.h"
 #include "view_states.h"
 
-#define NAME_COLUMNS 17
+#define NAME_COLUMNS 13 /* so that a line has 80 */
 
 static const struct {
 	const char *title;
