@@ -35,14 +35,14 @@ int signals__hold(sigset_t *before)
 	return fd < 0 ? -errno : fd;
 }
 
-static void nothing(int signal)
+static void carry_on(int signal)
 {
 	(void)signal;
 }
 
 void signals__survive_size_limit(void)
 {
-	const struct sigaction action = { .sa_handler = nothing, .sa_flags = SA_RESTART };
+	const struct sigaction action = { .sa_handler = carry_on, .sa_flags = SA_RESTART };
 
 	sigaction(SIGXFSZ, &action, NULL);
 }
