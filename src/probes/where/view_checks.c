@@ -127,11 +127,9 @@ static const struct {
 bool checks__pressure(const struct run *run, const struct run_probe *probe,
 		      enum pressure_column column, double *share)
 {
-	uint64_t gained;
-
-	if (!has_pressure(run, probe) || !pressure__gained(run->pressure.table, column, &gained))
+	if (!has_pressure(run, probe) || !pressure__rate(run->pressure.table, column, share))
 		return false;
-	*share = fmin(accounts__share((double)gained, (double)run->duration_ns), 1);
+	*share = fmin(*share, 1);
 	return true;
 }
 
