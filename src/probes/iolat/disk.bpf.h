@@ -176,7 +176,7 @@ static __noinline int rename_submitter(struct submitter *who, struct task_struct
 static __always_inline struct submitter *note_submitter(struct task_struct *task)
 {
 	__u32 as_of = names_changed, tid = task->pid;
-	__u64 cgroups = (__u64)task->cgroups;
+	__u64 cgroups = (__u64)untrusted(task)->cgroups;
 	struct submitter *who = submitter_of(tid);
 
 	if (!who)
@@ -195,7 +195,7 @@ static __always_inline void set_owner(struct flight *flight, struct request *rq)
 {
 	struct owner *owner = &flight->owner;
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct cgroup *pages = owner_of_pages(rq->bio, task);
+	struct cgroup *pages = owner_of_pages(untrusted_request(rq)->bio, task);
 	__u64 cgroup = pages ? pages->kn->id : 0;
 	const struct submitter *who;
 	const struct sent_bio *sent = sent_request(rq);
@@ -359,7 +359,7 @@ static __always_inline void why_submitted(struct request *rq)
 	if (!config.why)
 		return;
 	line = line_of(rq);
-	queue = rq->q->id;
+	queue = untrusted_request(rq)->q->id;
 	flight = find_flight(line, (__u64)rq);
 	left = flight;
 	flight = flight ?: claim_flight(line, (__u64)rq);
@@ -373,7 +373,7 @@ static __always_inline void why_submitted(struct request *rq)
 /* The request was merged into another one. */
 static __always_inline void why_merged(struct request *rq)
 {
-	__u32 queue = rq->q->id;
+	__u32 queue = untrusted_request(rq)->q->id;
 	struct flight *flight = config.why ? find_flight(line_of(rq), (__u64)rq) : NULL;
 
 	if (!flight)
@@ -423,7 +423,7 @@ static __always_inline void why_issued(struct request *rq, const struct request_
 		inherit_owner(flight, line);
 	else if (!left) {
 		set_owner(flight, rq);
-		open_flight(flight, rq->q->id, false);
+		open_flight(flight, untrusted_request(rq)->q->id, false);
 	}
 }
 
@@ -555,7 +555,7 @@ static __always_inline bool is_waited_for(const struct request_view *view)
 /* Adds a completion to the ring, and forgets that it is in flight. */
 static __noinline int note_completion(struct why_end *end, struct request *rq, __u64 now)
 {
-	__u32 line = line_of(rq), queue = rq->q->id; /* first: see line_of() */
+	__u32 line = line_of(rq), queue = untrusted_request(rq)->q->id;
 	const struct request_view view = request_view(rq);
 	struct why_load *load = load_of(queue);
 	struct disk *disk = disk_of(queue);

@@ -188,14 +188,13 @@ static __always_inline bool needs_device(void)
  */
 static __always_inline __u32 line_of(struct request *rq)
 {
-	/* First, and so on one path only: the verifier takes long for a load of a pointer. */
-	__u32 line = rq->q->id * QUEUE_STRIDE + rq->mq_hctx->queue_num * HCTX_STRIDE;
+	struct request *from = untrusted_request(rq);
 	int tag = rq->internal_tag;
 
-	barrier_var(line);
 	if (tag < 0)
 		tag = rq->tag;
-	return (line + tag) & (IOLAT_LINES - 1);
+	return (from->q->id * QUEUE_STRIDE + from->mq_hctx->queue_num * HCTX_STRIDE + tag) &
+	       (IOLAT_LINES - 1);
 }
 
 static __always_inline void count_start(__u32 which)
@@ -285,7 +284,7 @@ static __always_inline bool needs_name(const struct iolat_submitter *who)
  */
 static __always_inline struct cgroup *owner_of_pages(struct bio *bio, struct task_struct *task)
 {
-	struct cgroup *own = task->cgroups->dfl_cgrp, *cgroup;
+	struct cgroup *own = untrusted(task)->cgroups->dfl_cgrp, *cgroup;
 
 	if (!(task->flags & PF_KTHREAD) || !bpf_core_field_exists(bio->bi_blkg) || !bio ||
 	    !bio->bi_blkg)
@@ -319,7 +318,7 @@ static __always_inline struct iolat_submitter submitter_of_bio(struct bio *bio)
 	who.cgroup = 1;
 	if (!needs_cgroup())
 		return who;
-	cgroup = owner_of_pages(bio, task) ?: task->cgroups->dfl_cgrp;
+	cgroup = owner_of_pages(bio, task) ?: untrusted(task)->cgroups->dfl_cgrp;
 	if (config_split(&config, LAT_BY_CGROUP))
 		who.cgroup = cgroup->kn->id;
 	who.unwanted = filter_by_task(&config) && !submitter_wanted(task, cgroup);
@@ -385,7 +384,7 @@ static __always_inline const struct sent_bio *sent_request(struct request *rq)
 		return NULL;
 	place = (struct sent_place){ rq->__sector, request_device(rq),
 				     rq->cmd_flags & REQ_OP_MASK };
-	return sent_from(&place, rq->bio);
+	return sent_from(&place, untrusted_request(rq)->bio);
 }
 
 /* The place of a bio that has passed block_bio_queue: its sector is that of the disk. */
@@ -406,7 +405,9 @@ static __always_inline struct iolat_submitter submitter_of_request(struct reques
 {
 	const struct sent_bio *sent = sent_request(rq);
 
-	return sent ? sent->submitter : submitter_of_bio(needs_cgroup() ? rq->bio : NULL);
+	if (sent)
+		return sent->submitter;
+	return submitter_of_bio(needs_cgroup() ? untrusted_request(rq)->bio : NULL);
 }
 
 /* ---- the table ---- */

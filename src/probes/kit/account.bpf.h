@@ -112,7 +112,7 @@ static __always_inline struct where_key account_key(struct task_struct *task,
 		key.start = task->start_time;
 		key.id = task->pid;
 	} else {
-		key.start = task->group_leader->start_time;
+		key.start = untrusted(task)->group_leader->start_time;
 		key.id = task->tgid;
 	}
 	return key;
@@ -123,7 +123,7 @@ static __always_inline void account_name(char comm[LAT_COMM_LEN], struct task_st
 	if (account.by == LAT_BY_THREAD)
 		bpf_probe_read_kernel_str(comm, LAT_COMM_LEN, task->comm);
 	else
-		bpf_probe_read_kernel_str(comm, LAT_COMM_LEN, task->group_leader->comm);
+		bpf_probe_read_kernel_str(comm, LAT_COMM_LEN, untrusted(task)->group_leader->comm);
 }
 
 /* Is the account of the task asked for? */

@@ -48,7 +48,8 @@ static __always_inline bool task_wanted(const volatile struct lat_config *config
 					struct task_struct *task)
 {
 	return task_matches(config, task) &&
-	       (!config->cgroup || cgroup_is_in(task->cgroups->dfl_cgrp, config->cgroup));
+	       (!config->cgroup ||
+		cgroup_is_in(untrusted(task)->cgroups->dfl_cgrp, config->cgroup));
 }
 
 /* The same for the current task, which is not read if no filter needs it. */

@@ -12,6 +12,8 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "untrusted.bpf.h"
+
 /*
  * A store that other CPUs see after all stores before it and before all after it. x86 keeps the
  * order of stores by itself; elsewhere an exchange does, which BPF defines as a full barrier.
@@ -140,7 +142,7 @@ static __always_inline __u64 throttled_ns(struct cfs_rq *queue)
 /* Id of the task's cgroup in the v2 hierarchy: the inode number of its directory. */
 static __always_inline __u64 task_cgroup(struct task_struct *task)
 {
-	return task->cgroups->dfl_cgrp->kn->id;
+	return untrusted(task)->cgroups->dfl_cgrp->kn->id;
 }
 
 #define CGROUP_DEPTH 16
@@ -196,7 +198,7 @@ static __always_inline struct gendisk *request_disk(struct request *rq)
 
 	if (bpf_core_field_exists(old->rq_disk))
 		return old->rq_disk;
-	return rq->q->disk;
+	return untrusted_request(rq)->q->disk;
 }
 
 /*
@@ -205,7 +207,7 @@ static __always_inline struct gendisk *request_disk(struct request *rq)
  */
 static __always_inline __u64 plug_time(void)
 {
-	struct blk_plug *plug = bpf_get_current_task_btf()->plug;
+	struct blk_plug *plug = untrusted(bpf_get_current_task_btf())->plug;
 
 	return plug ? plug->cur_ktime : 0;
 }

@@ -17,7 +17,10 @@ struct kernel_types {
 
 void kernel_types__begin(struct kernel_types *types);
 
-/* Call between open and load of an object that was opened with the options. 0 or -errno. */
+/*
+ * Call between open and load of an object that was opened with the options. Also tells its
+ * programs the IDs of types (untrusted_types.h). 0 or -errno.
+ */
 int kernel_types__write(const struct kernel_types *types, const struct bpf_object *obj);
 
 /* Call when the object is loaded. */

@@ -193,7 +193,8 @@ static __always_inline void note_oldest(struct lat_oldest *oldest, __u64 age_ns,
 		return;
 	oldest->age_ns = age_ns;
 	oldest->tgid = task->tgid;
-	bpf_probe_read_kernel_str(oldest->process, LAT_COMM_LEN, task->group_leader->comm);
+	bpf_probe_read_kernel_str(oldest->process, LAT_COMM_LEN,
+				  untrusted(task)->group_leader->comm);
 }
 
 /* Counts `count` waits that began before the attach, and are at least as old as that. */
@@ -408,7 +409,7 @@ static __always_inline bool config_names(const volatile struct lat_config *confi
  */
 static __always_inline const char *leader_comm(struct task_struct *task)
 {
-	struct task_struct *leader = task->group_leader;
+	struct task_struct *leader = untrusted(task)->group_leader;
 
 	if (task->exit_state && leader->tgid != task->tgid)
 		return task->comm;

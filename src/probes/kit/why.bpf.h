@@ -79,7 +79,7 @@ __u32 names_changed = 0;
 SEC("iter/task")
 int find_latscope(struct bpf_iter__task *ctx)
 {
-	__u64 exe = (__u64)bpf_get_current_task_btf()->mm->exe_file;
+	__u64 exe = (__u64)untrusted(bpf_get_current_task_btf())->mm->exe_file;
 
 	if (exe != latscope_exe)
 		names_changed++;

@@ -17,7 +17,7 @@
 
 static __always_inline bool is_own_lock(struct task_struct *task, __u64 lock)
 {
-	__u64 mm = (__u64)task->mm;
+	__u64 mm = (__u64)untrusted(task)->mm;
 
 	return mm && lock == mm + bpf_core_field_offset(struct mm_struct, mmap_lock);
 }

@@ -99,7 +99,7 @@ static __always_inline bool wants_stack(__u64 ns)
 /* The run queue's clock, as in runqlat.bpf.c. */
 static __always_inline __u64 clock_of_queue(struct task_struct *task)
 {
-	return task->se.cfs_rq->rq->clock;
+	return untrusted(task)->se.cfs_rq->rq->clock;
 }
 
 static __always_inline bool knows_stamps(void)

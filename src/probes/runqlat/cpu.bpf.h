@@ -35,7 +35,7 @@ struct {
 /* The run queue's clock: the scheduler's clock of that CPU at its last update. */
 static __always_inline __u64 queue_clock(struct task_struct *task)
 {
-	return task->se.cfs_rq->rq->clock;
+	return untrusted(task)->se.cfs_rq->rq->clock;
 }
 
 /*

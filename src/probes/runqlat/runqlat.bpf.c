@@ -509,7 +509,7 @@ static __always_inline void count_since_stamp(struct task_struct *task, __u64 qu
 /* Do the filters accept a wait in flight, in the queue where it is? */
 static __always_inline bool waits_where_wanted(struct task_struct *task)
 {
-	if (config.cpus && !cpu_wanted(&config, task->se.cfs_rq->rq->cpu))
+	if (config.cpus && !cpu_wanted(&config, untrusted(task)->se.cfs_rq->rq->cpu))
 		return false;
 	return task_wanted(&config, task);
 }

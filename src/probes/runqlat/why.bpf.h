@@ -84,7 +84,7 @@ static __always_inline void note_move(struct task_struct *task)
 	struct move *move = &wakeup->move[wakeup->moves % MOVES];
 
 	move->at_ns = bpf_ktime_get_ns();
-	move->cpu = task->se.cfs_rq->rq->cpu;
+	move->cpu = untrusted(task)->se.cfs_rq->rq->cpu;
 	wakeup->moves++;
 }
 
@@ -93,7 +93,7 @@ static __always_inline void note_move(struct task_struct *task)
 /* Called when a wait begins. Without quotas this reads two words. */
 static __always_inline void begin_quota(struct task_struct *task, struct runqlat_task *own)
 {
-	struct cfs_rq *queue = task->se.cfs_rq;
+	struct cfs_rq *queue = untrusted(task)->se.cfs_rq;
 	__u64 ns = throttled_ns(queue);
 
 	if (!ns)
@@ -113,7 +113,7 @@ static __always_inline void begin_quota(struct task_struct *task, struct runqlat
 static __always_inline __u64 end_quota(struct task_struct *task, struct runqlat_task *own,
 				       __u64 most)
 {
-	struct cfs_rq *queue = task->se.cfs_rq;
+	struct cfs_rq *queue = untrusted(task)->se.cfs_rq;
 	__u64 ns = throttled_ns(queue);
 
 	if (!ns || !own)
