@@ -64,5 +64,4 @@ distclean: ## Delete what was built or downloaded
 	$(Q)rm -rf $(OUT)
 
 .DELETE_ON_ERROR:
-.SECONDARY:
 .PHONY: all help deps demo format print-version print-commit clean distclean

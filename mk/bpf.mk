@@ -12,10 +12,13 @@ BPF_OBJ := $(BPF_SRC:%.c=$(OUT)/%.o)
 skels = $(patsubst %.bpf.o,$(1)/%.skel.h,$(notdir $(2)))
 SKELS := $(call skels,$(OUT),$(BPF_OBJ))
 
+TEST_BPF_OBJ := $(OUT)/bench/empty.bpf.o $(patsubst %,$(OUT)/tests/bpf/%.bpf.o,requests capture disturbance)
+
 # Skeletons must exist before the first compile; afterwards the .d files name those that an object needs.
 $(filter $(OUT)/src/probes/% $(OUT)/src/session/%,$(OBJ)): | $(SKELS)
 
-$(OUT)/%.bpf.o: %.bpf.c $(STRICT)
+# Not an implicit rule: make would take the objects for intermediate, and not miss one that failed.
+$(BPF_OBJ) $(TEST_BPF_OBJ): $(OUT)/%.bpf.o: %.bpf.c $(STRICT)
 	$(call msg,BPF,$@)
 	$(Q)command -v $(CLANG) >/dev/null || $(call needs,$(CLANG))
 	$(Q)mkdir -p $(@D)
@@ -24,11 +27,8 @@ $(OUT)/%.bpf.o: %.bpf.c $(STRICT)
 
 $(foreach object,$(BPF_OBJ),$(eval $(call skels,$(OUT),$(object)): $(object)))
 # Skeletons of the tests and of the benchmarks.
-TEST_SKELS := $(patsubst %,$(OUT)/%.skel.h,empty requests capture disturbance)
-$(OUT)/empty.skel.h: $(OUT)/bench/empty.bpf.o
-$(OUT)/requests.skel.h: $(OUT)/tests/bpf/requests.bpf.o
-$(OUT)/capture.skel.h: $(OUT)/tests/bpf/capture.bpf.o
-$(OUT)/disturbance.skel.h: $(OUT)/tests/bpf/disturbance.bpf.o
+TEST_SKELS := $(call skels,$(OUT),$(TEST_BPF_OBJ))
+$(foreach object,$(TEST_BPF_OBJ),$(eval $(call skels,$(OUT),$(object)): $(object)))
 
 skeleton = $(Q)$(BPFTOOL) gen skeleton $< name $(notdir $(<:.bpf.o=))_bpf > $@
 $(SKELS) $(TEST_SKELS):
