@@ -198,7 +198,7 @@ filtered() {
 
 	neighbour "$1" read 200 80 read_bytes written_bytes
 	like 'a filter: only the victim is one' "$(query 'SELECT DISTINCT victim FROM iolat_why')" '^victim \([0-9]+\)$'
-	like 'the sentence names the neighbour' "$(sed -n '/^iolat/,$p' "$dir/out")" 'hog \([0-9]+\) kept the'
+	like 'the sentence names the neighbour' "$(sed -n '/^iolat/,$p' "$dir/out" | tr -s ' \n' ' ')" 'hog \([0-9]+\) kept the'
 }
 
 alone() {
