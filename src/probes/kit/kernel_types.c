@@ -251,7 +251,7 @@ static int tell_ids(const struct bpf_object *obj)
 	int request = kernel__find("request", BTF_KIND_STRUCT);
 	const struct untrusted_types ids = { .task = (__u32)task, .request = (__u32)request };
 
-	if (!map || task < 0 || request < 0 || !kernel__has_function("bpf_rdonly_cast") ||
+	if (!map || task < 0 || request < 0 || !kernel__has_function(UNTRUSTED_FUNCTION) ||
 	    kernel__find("task_struct__safe_rcu", BTF_KIND_STRUCT) < 0)
 		return 0;
 	return bpf_map__set_initial_value(map, &ids, sizeof(ids));

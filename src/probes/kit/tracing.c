@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 
 #include "kernel.h"
+#include "untrusted_types.h"
 
 /* libbpf loads the kernel's types for programs of type tracing, so at first they have this type. */
 #define OTHER_TYPE BPF_PROG_TYPE_RAW_TRACEPOINT
@@ -31,6 +33,51 @@ static const struct kind {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
+/* Other programs, which only call casts. */
+static const struct {
+	const char *section;
+	enum bpf_prog_type type;
+} others[] = {
+	{ "perf_event", BPF_PROG_TYPE_PERF_EVENT },
+	{ "kprobe+", BPF_PROG_TYPE_KPROBE },
+	{ "kretprobe+", BPF_PROG_TYPE_KPROBE },
+};
+
+static bool is_cast(const struct bpf_insn *insn)
+{
+	return insn->code == (BPF_JMP | BPF_CALL) && insn->imm == UNTRUSTED_CAST;
+}
+
+/* See UNTRUSTED_CAST. Where the kernel has no such function, the calls are dead code. */
+static int call_casts(struct bpf_program *program, struct bpf_prog_load_opts *options, long which)
+{
+	const struct bpf_insn *insns = bpf_program__insns(program);
+	size_t nr = bpf_program__insn_cnt(program), first = 0;
+	struct bpf_insn *changed;
+	int id, err;
+
+	(void)options;
+	(void)which;
+	while (first < nr && !is_cast(&insns[first]))
+		first++;
+	id = first < nr ? kernel__find(UNTRUSTED_FUNCTION, BTF_KIND_FUNC) : -ENOENT;
+	if (id < 0)
+		return 0;
+	changed = malloc(nr * sizeof(*changed));
+	if (!changed)
+		return -ENOMEM;
+	memcpy(changed, insns, nr * sizeof(*changed));
+	for (size_t i = first; i < nr; i++) {
+		if (!is_cast(&changed[i]))
+			continue;
+		changed[i].src_reg = BPF_PSEUDO_KFUNC_CALL;
+		changed[i].imm = id;
+	}
+	err = bpf_program__set_insns(program, changed, nr);
+	free(changed);
+	return err;
+}
+
 /* Runs just before the kernel loads the program. */
 static int prepare(struct bpf_program *program, struct bpf_prog_load_opts *options, long which)
 {
@@ -44,7 +91,8 @@ static int prepare(struct bpf_program *program, struct bpf_prog_load_opts *optio
 	if (id < 0)
 		return -ESRCH; /* as libbpf */
 	options->attach_btf_id = (uint32_t)id;
-	return bpf_program__set_type(program, BPF_PROG_TYPE_TRACING);
+	id = bpf_program__set_type(program, BPF_PROG_TYPE_TRACING);
+	return id ? id : call_casts(program, options, which);
 }
 
 void tracing__begin(void)
@@ -60,12 +108,23 @@ void tracing__begin(void)
 		libbpf_register_prog_handler(kinds[i].section, OTHER_TYPE, kinds[i].attach,
 					     &options);
 	}
+	for (size_t i = 0; !has_begun && i < sizeof(others) / sizeof(others[0]); i++) {
+		const struct libbpf_prog_handler_opts options = { .sz = sizeof(options),
+								  .prog_prepare_load_fn =
+									  call_casts };
+
+		libbpf_register_prog_handler(others[i].section, others[i].type, 0, &options);
+	}
 	has_begun = true;
 }
 
 struct bpf_link *tracing__attach(const struct bpf_program *program)
 {
-	if (bpf_program__type(program) != BPF_PROG_TYPE_TRACING)
-		return bpf_program__attach(program);
-	return bpf_program__attach_trace(program);
+	const char *section = bpf_program__section_name(program), *name = strchr(section, '/');
+
+	if (bpf_program__type(program) == BPF_PROG_TYPE_TRACING)
+		return bpf_program__attach_trace(program);
+	if (bpf_program__type(program) == BPF_PROG_TYPE_KPROBE && name)
+		return bpf_program__attach_kprobe(program, section[1] == 'r', name + 1);
+	return bpf_program__attach(program);
 }

@@ -15,19 +15,18 @@
 
 #include "untrusted_types.h"
 
-extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
+static void *(*const untrusted_cast)(const void *object, __u32 type) = (void *)UNTRUSTED_CAST;
 
 static const volatile struct untrusted_types untrusted_types SEC(UNTRUSTED_MAP);
 
 static __always_inline struct task_struct *untrusted(struct task_struct *task)
 {
-	return untrusted_types.task ? bpf_rdonly_cast(task, untrusted_types.task) : task;
+	return untrusted_types.task ? untrusted_cast(task, untrusted_types.task) : task;
 }
 
 static __always_inline struct request *untrusted_request(struct request *request)
 {
-	return untrusted_types.request ? bpf_rdonly_cast(request, untrusted_types.request)
-				       : request;
+	return untrusted_types.request ? untrusted_cast(request, untrusted_types.request) : request;
 }
 
 #endif

@@ -7,8 +7,6 @@
 #define LATSCOPE_TESTS_HOST_BPF_HELPERS_H
 
 #define SEC(name)
-#define __ksym
-#define __weak __attribute__((weak))
 #define __uint(name, value) int(*name)[value]
 #define __type(name, value) typeof(value) *name
 #undef __always_inline
