@@ -40,7 +40,7 @@ USUAL := $(patsubst %,$(OUT)/san/tests/unit/test_%.o,bio_waits disk_blame faults
 $(USUAL): CPPFLAGS := -Itests/bpf/host -D__TARGET_ARCH_$(ARCH) $(CPPFLAGS)
 $(USUAL): WARN := -w
 
-$(OUT)/tests/unit/test_kernel_types: $(addprefix $(OUT)/san/src/probes/kit/,kernel.o tracing.o) | $(SKELS)
+$(OUT)/tests/unit/test_kernel_types: $(addprefix $(OUT)/san/src/probes/kit/,kernel.o tracing.o untrusted.o) | $(SKELS)
 $(OUT)/tests/unit/test_symbols: $(addprefix $(OUT)/san/src/symbols/,collector.o demangle.o elf.o kallsyms.o lookup.o mappings.o)
 $(addprefix $(OUT)/tests/unit/test_,bars chains kernel_types refusal seccomp sleep_stacks symbols where_view): LIBS_BASE := $(LIBS)
 $(OUT)/tests/unit/test_serve: $(patsubst %,$(OUT)/san/src/%.o,net/bytes net/listen serve/exposition serve/exposition_otlp serve/exposition_proto serve/exposition_text serve/health serve/series serve/times serve/times_rows serve/trigger net/clickhouse_rows)

@@ -14,7 +14,7 @@
 
 #include "kernel.h"
 #include "tracing.h"
-#include "untrusted_types.h"
+#include "untrusted.h"
 
 #define NAMES 4096 /* a power of two, far more than an object has */
 
@@ -243,20 +243,6 @@ static int write_all(int fd, const char *data, size_t size)
 	return 0;
 }
 
-/* The kernel has both since 6.4: the search that untrusted.bpf.h avoids, and the cast. */
-static int tell_ids(const struct bpf_object *obj)
-{
-	struct bpf_map *map = bpf_object__find_map_by_name(obj, UNTRUSTED_MAP);
-	int task = kernel__find("task_struct", BTF_KIND_STRUCT);
-	int request = kernel__find("request", BTF_KIND_STRUCT);
-	const struct untrusted_types ids = { .task = (__u32)task, .request = (__u32)request };
-
-	if (!map || task < 0 || request < 0 || !kernel__has_function(UNTRUSTED_FUNCTION) ||
-	    kernel__find("task_struct__safe_rcu", BTF_KIND_STRUCT) < 0)
-		return 0;
-	return bpf_map__set_initial_value(map, &ids, sizeof(ids));
-}
-
 int kernel_types__write(const struct kernel_types *types, const struct bpf_object *obj)
 {
 	const struct btf *kernel = kernel__btf();
@@ -265,7 +251,7 @@ int kernel_types__write(const struct kernel_types *types, const struct bpf_objec
 	uint32_t size;
 	int err;
 
-	err = tell_ids(obj);
+	err = untrusted__tell(obj);
 	if (err || types->fd < 0)
 		return err;
 	if (!kernel)

@@ -11,12 +11,11 @@
 #define UNTRUSTED_MAP ".rodata.untrusted"
 
 /*
- * The number of no helper: where the IDs are known, tracing.c makes calls of it calls of the
+ * The number of no helper: where the IDs are known, untrusted.c makes calls of it calls of the
  * kernel's bpf_rdonly_cast(). If that were an extern of the object, libbpf would load all types of
  * the kernel once more.
  */
 #define UNTRUSTED_CAST 0x6c617473
-#define UNTRUSTED_FUNCTION "bpf_rdonly_cast"
 
 struct untrusted_types {
 	__u32 task, request;
