@@ -4,8 +4,8 @@
 #include <string.h>
 
 #define MOST_LENGTH 32
-#define MOST_DISTANCE \
-	2 /* letters that are wrong, missing, too many, or swapped with the next one */
+/* Letters that are wrong, missing, too many, or swapped with the next one. */
+#define MOST_DISTANCE 2
 
 static unsigned int least(unsigned int a, unsigned int b)
 {
